@@ -34,6 +34,7 @@ type Saved struct {
 	ID      string
 	Sandbox string
 	Title   string
+	Named   bool // Title was given by the person
 	Order   int
 	User    string
 	Cwd     string
