@@ -1,5 +1,19 @@
 package sandbox
 
+// Codes of Error that this project's packages use so far. Clients compare them; they never change their meaning.
+const (
+	CodeInvalidRequest    = "invalid_request"
+	CodeUnauthorized      = "unauthorized"
+	CodeScopeForbidden    = "scope_forbidden"
+	CodeNotFound          = "not_found"
+	CodeNameTaken         = "name_taken"
+	CodeTmuxMissing       = "tmux_missing"
+	CodeTmuxTooOld        = "tmux_too_old"
+	CodeNotSupported      = "not_supported"
+	CodeSandboxNotRunning = "sandbox_not_running"
+	CodeQuotaExceeded     = "quota_exceeded"
+)
+
 // Error is a failure with a stable code and a sentence for the person who caused it. Everything without a code is
 // internal and shown as "Internal error".
 type Error struct {
