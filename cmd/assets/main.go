@@ -1,12 +1,15 @@
 // Command assets builds static/dist from static/src, static/css and static/img with esbuild: minified modules with
 // hashed names, compressed beside themselves, a manifest that package static reads, and the licence texts of all that
 // others wrote. It runs in the module's root after `npm ci` in static; nothing in it is part of the product.
+// With -tests DIR it bundles static/src/*.test.ts into DIR instead, for `node --test`.
 package main
 
 import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -24,7 +27,13 @@ import (
 var pages = []string{"main", "devices", "login"}
 
 func main() {
-	if err := run("static"); err != nil {
+	tests := flag.String("tests", "", "bundle the tests into this `directory`, and nothing else")
+	flag.Parse()
+	build := run
+	if *tests != "" {
+		build = func(root string) error { return bundleTests(root, *tests) }
+	}
+	if err := build("static"); err != nil {
 		fmt.Fprintln(os.Stderr, "assets:", err)
 		os.Exit(1)
 	}
@@ -102,12 +111,8 @@ func bundle(root string) (map[string][]byte, []string, error) {
 		Loader: map[string]api.Loader{".svg": api.LoaderCopy, ".png": api.LoaderCopy, ".ico": api.LoaderCopy,
 			".woff2": api.LoaderCopy, ".webmanifest": api.LoaderCopy, ".wasm": api.LoaderCopy},
 	})
-	for _, text := range api.FormatMessages(result.Warnings, api.FormatMessagesOptions{Kind: api.WarningMessage}) {
-		fmt.Fprint(os.Stderr, text)
-	}
-	if len(result.Errors) > 0 {
-		return nil, nil, fmt.Errorf("bundle:\n%s",
-			strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), ""))
+	if err := check(result); err != nil {
+		return nil, nil, err
 	}
 	var meta metafile
 	if err := json.Unmarshal([]byte(result.Metafile), &meta); err != nil {
@@ -137,6 +142,42 @@ func bundle(root string) (map[string][]byte, []string, error) {
 		}
 	}
 	return files, slices.Sorted(maps.Keys(packages)), nil
+}
+
+// bundleTests makes one module of each test and what it imports: older versions of Node.js read no TypeScript.
+func bundleTests(root, dir string) error {
+	entries, err := filepath.Glob(filepath.Join(root, "src", "*.test.ts"))
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return fmt.Errorf("find tests: no %s/src/*.test.ts", root)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	return check(api.Build(api.BuildOptions{
+		EntryPoints:  entries,
+		Outdir:       dir,
+		OutExtension: map[string]string{".js": ".mjs"},
+		Bundle:       true,
+		Format:       api.FormatESModule,
+		Platform:     api.PlatformNode,
+		Target:       api.ES2022,
+		Sourcemap:    api.SourceMapInline,
+		Write:        true,
+	}))
+}
+
+// check prints esbuild's warnings and returns its errors as one.
+func check(result api.BuildResult) error {
+	for _, text := range api.FormatMessages(result.Warnings, api.FormatMessagesOptions{Kind: api.WarningMessage}) {
+		fmt.Fprint(os.Stderr, text)
+	}
+	if len(result.Errors) == 0 {
+		return nil
+	}
+	return errors.New("bundle:\n" + strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), ""))
 }
 
 // jsExt is what a TypeScript entry's name becomes; others keep their own.

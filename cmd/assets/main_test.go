@@ -121,6 +121,24 @@ func TestBundleSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestBundleTests(t *testing.T) {
+	root := tree(t, map[string]string{
+		"src/add.ts":      `export const add = (a: number, b: number): number => a + b;`,
+		"src/add.test.ts": `import test from "node:test"; import {add} from "./add"; test("add", () => { add(1, 2); });`,
+	})
+	dir := filepath.Join(root, "out")
+	if err := bundleTests(root, dir); err != nil {
+		t.Fatal(err)
+	}
+	code := read(t, filepath.Join(dir, "add.test.mjs"), func(r io.Reader) (io.Reader, error) { return r, nil })
+	if !strings.Contains(code, "a + b") || strings.Contains(code, "number") {
+		t.Errorf("test is not one module of plain JavaScript: %s", code)
+	}
+	if err := bundleTests(t.TempDir(), dir); err == nil || !strings.Contains(err.Error(), "no ") {
+		t.Errorf("error %v does not say that there are no tests", err)
+	}
+}
+
 func TestPackageDir(t *testing.T) {
 	for input, want := range map[string]string{
 		"src/main.ts":                              "",
