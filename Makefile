@@ -37,7 +37,7 @@ soak: test-needs
 
 # generate: the Go code of the templates.
 generate:
-	go tool templ generate
+	go tool templ generate -path web/view
 
 # lint: what compilers and checkers say without running anything.
 lint: assets

@@ -1,0 +1,177 @@
+// Package tabs holds no code: its tests keep the shape of the tree, as docs/STYLE.md describes it.
+package tabs
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/browsertabs/tabs/"
+
+// mayImport lists, for a package and those below it, which of our packages it may import beside those below itself.
+// The longest match counts. A package that is missing here may import none.
+var mayImport = map[string][]string{
+	"cmd/tabs":              {"web", "terminal", "tmuxctl", "sandbox", "client", "static"},
+	"cmd/pt":                {"client"},
+	"e2e":                   {"client"}, // it sees the product as its users do
+	"web":                   {"terminal", "sandbox", "client", "static"},
+	"web/view":              {"static"},
+	"sandbox/sqlite":        {"sandbox", "terminal/tabs"},
+	"sandbox/local":         {"sandbox"},
+	"terminal/tabs":         {"terminal", "tmuxctl", "sandbox"},
+	"terminal/terminaltest": {"terminal", "tmuxctl"},
+}
+
+// noHTTP are the packages into which net/http may not come, not even through another package.
+var noHTTP = []string{"terminal", "terminal/tabs", "tmuxctl", "sandbox", "sandbox/local"}
+
+// webOnly are modules for package web and those below it alone.
+var webOnly = []string{"github.com/labstack/echo/", "github.com/a-h/templ", "github.com/gorilla/"}
+
+// testOnly are modules that no binary may hold.
+var testOnly = []string{"github.com/playwright-community/", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "github.com/evanw/esbuild"}
+
+type goPackage struct {
+	ImportPath, Dir        string
+	GoFiles, Imports, Deps []string
+}
+
+// name is the path below the module, "." for its root.
+func (p goPackage) name() string {
+	if p.ImportPath+"/" == module {
+		return "."
+	}
+	return strings.TrimPrefix(p.ImportPath, module)
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports,Deps", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p goPackage
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 8 {
+		t.Fatalf("go list found only %d packages", len(all))
+	}
+	return all
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		name := p.name()
+		for _, imported := range p.Imports {
+			if ours, ok := strings.CutPrefix(imported, module); ok && !allowed(name, ours) {
+				t.Errorf("%s imports %s; mayImport in this test says what it may", name, ours)
+			}
+			if !within(name, "web") && hasAnyPrefix(imported, webOnly) {
+				t.Errorf("%s imports %s: for web alone", name, imported)
+			}
+		}
+		if slices.Contains(noHTTP, name) && slices.Contains(p.Deps, "net/http") {
+			t.Errorf("%s imports net/http, itself or through another package", name)
+		}
+		for _, dep := range p.Deps {
+			if (within(name, "cmd/tabs") || within(name, "cmd/pt")) && hasAnyPrefix(dep, testOnly) {
+				t.Errorf("%s holds %s: for tests and builds alone", name, dep)
+			}
+		}
+	}
+}
+
+func allowed(importer, imported string) bool {
+	if within(imported, importer) {
+		return true
+	}
+	rule := importer
+	for mayImport[rule] == nil && rule != "." {
+		rule = filepath.Dir(rule)
+	}
+	return within(imported, rule) || slices.ContainsFunc(mayImport[rule], func(prefix string) bool { return within(imported, prefix) })
+}
+
+// within reports whether a package is parent or below it.
+func within(name, parent string) bool {
+	return name == parent || strings.HasPrefix(name, parent+"/")
+}
+
+func hasAnyPrefix(s string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+}
+
+func TestPackageComments(t *testing.T) {
+	for _, p := range packages(t) {
+		if len(p.GoFiles) == 0 {
+			continue
+		}
+		var with []string
+		for _, file := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Doc.Text() != "" {
+				with = append(with, file)
+			}
+		}
+		if len(with) != 1 {
+			t.Errorf("%s has %d package comments %v, want 1", p.name(), len(with), with)
+		}
+	}
+}
+
+// TestTemplatesFresh fails when a committed _templ.go is not what its .templ makes: run make generate.
+func TestTemplatesFresh(t *testing.T) {
+	var templates, generated []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != "."):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".templ"):
+			templates = append(templates, path)
+		case strings.HasSuffix(path, "_templ.go"):
+			generated = append(generated, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range generated {
+		if !slices.Contains(templates, strings.TrimSuffix(path, "_templ.go")+".templ") {
+			t.Errorf("%s has no template", path)
+		}
+	}
+	for _, path := range templates {
+		generate := exec.Command("go", "tool", "templ", "generate", "-stdout", "-f", filepath.Base(path))
+		generate.Dir = filepath.Dir(path) // make generate runs there too: the path is in the code
+		want, err := generate.Output()
+		if err != nil {
+			t.Fatalf("templ generate %s: %v", path, err)
+		}
+		got, err := os.ReadFile(strings.TrimSuffix(path, ".templ") + "_templ.go")
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Equal(got, want) {
+			t.Errorf("%s was changed after its Go code was generated: make generate", path)
+		}
+	}
+}
