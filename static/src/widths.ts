@@ -3,8 +3,9 @@
 //
 // tmux 3.3a takes the width of each code point from the C library's wcwidth, puts a code point of no width into the cell
 // left of the cursor, wherever the cursor came from, and puts the one after a zero-width joiner there too, whatever it
-// is. It drops what wcwidth does not know and what would join a cell left of column 0. Newer ones also join flags and
-// skin tones, or widen by VS16; a server measures which, see `widths` in docs/PROTOCOL.md.
+// is. It drops what wcwidth does not know and what would join a cell left of column 0. Older ones do not join after a
+// ZWJ, newer ones also join flags and skin tones and widen by VS16, and both give one cell to what wcwidth does not know.
+// A server measures which it is, see `widths` in docs/PROTOCOL.md.
 
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
 import { runs } from "./width-table";
@@ -26,6 +27,9 @@ const UNKNOWN = 3;
 
 const isFlagHalf = (code: number): boolean => code >= 0x1f1e6 && code <= 0x1f1ff;
 const isSkinTone = (code: number): boolean => code >= 0x1f3fb && code <= 0x1f3ff;
+const takesSkinTone = (code: number): boolean => (code >= 0x1f300 && code < 0x20000) || (code >= 0x2600 && code < 0x27c0);
+
+const is33 = (widths: Widths): boolean => widths.zwj && !widths.vs16;
 
 let table: Uint8Array | undefined;
 
@@ -51,14 +55,16 @@ const NARROW = 1 << 1;
 const WIDE = 2 << 1;
 const AFTER_ZWJ = 1 << 3;
 const FLAG_HALF = 1 << 4;
+const TONE_BASE = 1 << 5;
 const WIDTH = 3 << 1;
 
 /** A unicode provider for xterm.js that measures like the tmux that `widths` describes. */
 export function provider(widths: Widths): IUnicodeVersionProvider {
   const table = widthTable();
+  const unknown = is33(widths) ? 0 : 1;
   const wcwidth = (code: number): 0 | 1 | 2 => {
     const width = table[code];
-    return width === UNKNOWN ? 0 : (width as 0 | 1 | 2);
+    return width === UNKNOWN ? unknown : (width as 0 | 1 | 2);
   };
   const version = "tmux-" + (["zwj", "vs16", "flags", "skinTones"] as const).filter((k) => widths[k]).join("-");
 
@@ -70,12 +76,11 @@ export function provider(widths: Widths): IUnicodeVersionProvider {
     if (code === ZWJ) return JOIN | width | (widths.zwj ? AFTER_ZWJ : 0);
     if (before & AFTER_ZWJ) return JOIN | width;
     if (code === VS16 && widths.vs16 && width === NARROW) return JOIN | WIDE;
-    if (isSkinTone(code) && widths.skinTones && width) return JOIN | WIDE;
-    if (isFlagHalf(code) && widths.flags) {
-      return before & FLAG_HALF ? JOIN | WIDE : (wcwidth(code) << 1) | FLAG_HALF;
-    }
-    const own = wcwidth(code);
-    return own ? own << 1 : JOIN | width;
+    if (widths.skinTones && before & TONE_BASE && isSkinTone(code)) return JOIN | WIDE;
+    const own = wcwidth(code) << 1;
+    if (widths.flags && isFlagHalf(code)) return before & FLAG_HALF ? JOIN | WIDE : own | FLAG_HALF;
+    if (own) return own | (takesSkinTone(code) ? TONE_BASE : 0);
+    return JOIN | width | (before & TONE_BASE);
   };
   return { version, wcwidth, charProperties };
 }
@@ -100,7 +105,7 @@ function printAsTmux(term: Terminal, widths: Widths): void {
   if (!printer?.print) return;
   const table = widthTable();
   const print = (printer.plain ??= printer.print.bind(printer));
-  const lateJoin = widths.zwj && !widths.vs16;
+  const lateJoin = is33(widths);
   let joining = false;
 
   printer.print = (data, start, end) => {
@@ -108,7 +113,7 @@ function printAsTmux(term: Terminal, widths: Widths): void {
     for (let at = start; at < end; at++) {
       const code = data[at];
       if (code < 0x300 && !(joining && code > 0x7f)) continue;
-      const width = table[code];
+      const width = table[code] === UNKNOWN && !lateJoin ? 1 : table[code];
       if (width && width !== UNKNOWN && !joining) continue;
       if (from < at) print(data, from, at);
       from = at + 1;
