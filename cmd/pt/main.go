@@ -1,0 +1,13 @@
+// Command pt is the command line of Tabs. It only speaks /v1.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/browsertabs/tabs/cmd/pt/cli"
+)
+
+func main() {
+	os.Exit(cli.Run(context.Background(), os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}
