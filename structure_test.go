@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -184,4 +186,76 @@ func generated(t *testing.T, dir string) map[string]string {
 		files[filepath.Base(path)] = string(text)
 	}
 	return files
+}
+
+// TestWireTwins fails when terminal/wire.go, static/src/wire.ts and docs/PROTOCOL.md say different things about frames.
+func TestWireTwins(t *testing.T) {
+	goText, tsText, doc := readText(t, "terminal/wire.go"), readText(t, "static/src/wire.ts"), readText(t, "docs/PROTOCOL.md")
+	inGo := map[string]map[string]string{
+		"frame":        matches(goText, `(?m)^\tframe(\w+)\s*=\s*(0x\w+)`),
+		"snapshotFlag": matches(goText, `(?m)^\tsnapshot(\w+)\s*=\s*(\d+)$`),
+		"pasteFlag":    matches(goText, `(?m)^\tpaste(\w+)\s*=\s*(\d+)$`),
+		"closeCode":    byValue(matches(goText, `(?m)^\tClose(\w+)\s*=\s*(\d{4})\b`)),
+	}
+	for object, want := range inGo {
+		body := regexp.MustCompile(`(?s)export const ` + object + ` = \{(.*?)\}`).FindStringSubmatch(tsText)
+		if body == nil || len(want) == 0 {
+			t.Errorf("%s: found %d constants in wire.go, object in wire.ts: %v", object, len(want), body != nil)
+			continue
+		}
+		got := matches(body[1], `(\w+): (\w+)`)
+		if object == "closeCode" { // their names tell the same in other words
+			got = byValue(got)
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: wire.ts has %v, wire.go %v", object, got, want)
+		}
+	}
+
+	_, table, _ := strings.Cut(doc, "## Binary frames")
+	frames, closes, _ := strings.Cut(table, "## Close codes")
+	if got, want := matches(frames, "\\| `(0x[0-9a-f]+)` (\\w+)"), flip(inGo["frame"]); !maps.Equal(got, want) {
+		t.Errorf("frames: PROTOCOL.md has %v, wire.go %v", got, want)
+	}
+	documented := make(map[string]string)
+	for _, code := range regexp.MustCompile(`\b[14]\d{3}\b`).FindAllString(closes, -1) {
+		documented[code] = ""
+	}
+	if !maps.Equal(documented, inGo["closeCode"]) {
+		t.Errorf("close codes: PROTOCOL.md has %v, wire.go %v", documented, inGo["closeCode"])
+	}
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// matches returns a pattern's first group, with a small first letter, to its second.
+func matches(text, pattern string) map[string]string {
+	found := make(map[string]string)
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		found[strings.ToLower(m[1][:1])+m[1][1:]] = m[2]
+	}
+	return found
+}
+
+func byValue(m map[string]string) map[string]string {
+	values := make(map[string]string)
+	for _, v := range m {
+		values[v] = ""
+	}
+	return values
+}
+
+func flip(m map[string]string) map[string]string {
+	flipped := make(map[string]string)
+	for k, v := range m {
+		flipped[v] = k
+	}
+	return flipped
 }

@@ -1,0 +1,349 @@
+package e2e
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/playwright-community/playwright-go"
+)
+
+// liveTime is how long a page may take to show a live terminal, on a machine that is busy with other tests.
+const liveTime = 20 * time.Second
+
+// device is one browser with a cookie jar of its own.
+type device struct {
+	t       testing.TB
+	s       *server
+	context playwright.BrowserContext
+	base    string // the address it reaches the server by
+
+	mu       sync.Mutex // protects following
+	problems []string   // what no page may do: uncaught errors, violations of the CSP, requests to elsewhere
+}
+
+// newDevice returns a browser that is not logged in. It leaves a trace and pictures when the test fails.
+func (s *server) newDevice(options ...playwright.BrowserNewContextOptions) *device {
+	return s.newDeviceAt(s.url, options...)
+}
+
+// newDeviceAt is newDevice behind a proxy.
+func (s *server) newDeviceAt(base string, options ...playwright.BrowserNewContextOptions) *device {
+	s.t.Helper()
+	options = append([]playwright.BrowserNewContextOptions{{Viewport: &playwright.Size{Width: 1000, Height: 640}}}, options...)
+	context, err := browser(s.t).NewContext(options[len(options)-1])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	d := &device{t: s.t, s: s, context: context, base: base}
+	context.OnRequest(func(r playwright.Request) {
+		if u, err := url.Parse(r.URL()); err == nil && !strings.HasPrefix(r.URL(), base) && u.Scheme != "data" && u.Scheme != "blob" {
+			d.problem("request to elsewhere: " + r.URL())
+		}
+	})
+	context.OnWebError(func(e playwright.WebError) { d.problem("uncaught: " + e.Error().Error()) })
+	context.OnConsole(func(m playwright.ConsoleMessage) {
+		if strings.Contains(m.Text(), "Content Security Policy") {
+			d.problem(m.Text())
+		}
+	})
+	if err := context.Tracing().Start(playwright.TracingStartOptions{Snapshots: playwright.Bool(true)}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(d.close)
+	return d
+}
+
+func (d *device) problem(text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.problems = append(d.problems, text)
+}
+
+var artifacts atomic.Int64 // tells the devices of a test apart
+
+func (d *device) close() {
+	d.mu.Lock()
+	for _, p := range d.problems {
+		d.t.Error(p)
+	}
+	d.mu.Unlock()
+	if d.t.Failed() {
+		n := artifacts.Add(1)
+		for i, p := range d.context.Pages() {
+			path := artifact(d.t, fmt.Sprintf("page-%d-%d.png", n, i))
+			if _, err := p.Screenshot(playwright.PageScreenshotOptions{Path: &path, Timeout: playwright.Float(5000)}); err != nil {
+				d.t.Log(err)
+			}
+		}
+		if err := d.context.Tracing().Stop(artifact(d.t, fmt.Sprintf("trace-%d.zip", n))); err != nil {
+			d.t.Log(err)
+		}
+	}
+	if err := d.context.Close(); err != nil {
+		d.t.Log(err)
+	}
+}
+
+// page is a browser tab with the product in it.
+type page struct {
+	playwright.Page
+	t testing.TB
+	d *device
+}
+
+// open opens an address below the base in a new browser tab.
+func (d *device) open(path string) *page {
+	d.t.Helper()
+	p, err := d.context.NewPage()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	page := &page{Page: p, t: d.t, d: d}
+	page.visit(d.base + path)
+	return page
+}
+
+func (p *page) visit(address string) {
+	p.t.Helper()
+	if _, err := p.Goto(address); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// login opens the printed address and presses its button.
+func (d *device) login() *page {
+	d.t.Helper()
+	page := d.open(strings.TrimPrefix(d.s.loginAddress(), d.s.url))
+	page.click("[data-testid=login-button]")
+	return page
+}
+
+// openTabs logs in and waits for the shell of the first tab.
+func (d *device) openTabs() *page {
+	d.t.Helper()
+	p := d.login()
+	p.visit(d.base + "/tabs?id=local")
+	p.waitLive()
+	p.quiet()
+	return p
+}
+
+// newPage is the shortest way to a terminal: a new device, logged in, at its shell.
+func (s *server) newPage(options ...playwright.BrowserNewContextOptions) *page {
+	s.t.Helper()
+	return s.newDevice(options...).openTabs()
+}
+
+func (p *page) click(selector string) {
+	p.t.Helper()
+	if err := p.Locator(selector).Click(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// eval runs JavaScript in the page: an expression, or a function that is given arg.
+func (p *page) eval(script string, arg ...any) any {
+	p.t.Helper()
+	v, err := p.Evaluate(script, arg...)
+	if err != nil {
+		p.t.Fatalf("evaluate %s: %v", script, err)
+	}
+	return v
+}
+
+// tryEval is eval for a moment at which the page may be on its way to another.
+func (p *page) tryEval(script string, arg ...any) (any, error) { return p.Evaluate(script, arg...) }
+
+// state is that of a pane: connecting, live, reconnecting, ended; or what kept it from being known.
+func (p *page) state() string {
+	v, err := p.tryEval(`() => window.tabs?.pane()?.state ?? "no pane"`)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(v)
+}
+
+func (p *page) waitState(want string, limit time.Duration) time.Duration {
+	p.t.Helper()
+	return pollFor(p.t, limit, "state "+want, func() (bool, any) {
+		got := p.state()
+		return got == want, got
+	})
+}
+
+func (p *page) waitLive() {
+	p.t.Helper()
+	p.waitState("live", liveTime)
+}
+
+// lines are the visible rows of the active pane, without what is blank at their ends.
+func (p *page) lines() []string {
+	p.t.Helper()
+	return stringsOf(p.eval(`() => window.tabs.pane()?.lines() ?? []`))
+}
+
+// scrollback are all rows of the active pane.
+func (p *page) scrollback() []string {
+	p.t.Helper()
+	return stringsOf(p.eval(`() => window.tabs.pane()?.scrollback() ?? []`))
+}
+
+func (p *page) screen() string { return strings.TrimRight(strings.Join(p.lines(), "\n"), "\n") }
+
+func stringsOf(v any) []string {
+	list, _ := v.([]any)
+	rows := make([]string, len(list))
+	for i, row := range list {
+		rows[i] = strings.TrimRight(fmt.Sprint(row), " ")
+	}
+	return rows
+}
+
+// size is that of the active pane, in cells.
+func (p *page) size() (cols, rows int) {
+	p.t.Helper()
+	v, _ := p.eval(`() => { const x = window.tabs.pane(); return x ? [x.cols, x.rows] : [0, 0] }`).([]any)
+	return toInt(v[0]), toInt(v[1])
+}
+
+func toInt(v any) int {
+	switch n := v.(type) {
+	case int:
+		return n
+	case float64:
+		return int(n)
+	}
+	return -1
+}
+
+func (p *page) focus() { p.eval(`() => window.tabs.focus()`) }
+
+// keys types text as a keyboard does, one key after another.
+func (p *page) keys(text string) {
+	p.t.Helper()
+	if err := p.Keyboard().Type(text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// press presses a key or a chord: "Enter", "Control+C".
+func (p *page) press(key string) {
+	p.t.Helper()
+	if err := p.Keyboard().Press(key); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// enter types a command and Enter.
+func (p *page) enter(command string) {
+	p.t.Helper()
+	p.focus()
+	p.keys(command)
+	p.press("Enter")
+}
+
+// waitText waits for a text on the screen. What is typed shows too: wait for something that the echo does not hold.
+func (p *page) waitText(text string) time.Duration {
+	p.t.Helper()
+	return p.waitTextFor(text, 15*time.Second)
+}
+
+func (p *page) waitTextFor(text string, limit time.Duration) time.Duration {
+	p.t.Helper()
+	return pollFor(p.t, limit, fmt.Sprintf("text %q", text), func() (bool, any) {
+		screen := p.screen()
+		return strings.Contains(screen, text), screen
+	})
+}
+
+var marks atomic.Int64
+
+// run types a command and waits until the shell has finished it; it returns what it printed, as far as it is on the
+// screen. The echo cannot look like the mark that ends it.
+func (p *page) run(command string) []string {
+	p.t.Helper()
+	mark := fmt.Sprintf("done-%d", marks.Add(1))
+	p.enter(fmt.Sprintf("%s; printf '%%8s%%s\\n' '' %s", command, mark))
+	p.waitText("        " + mark)
+	lines := p.lines()
+	end, begin := -1, -1
+	for i, line := range lines {
+		switch {
+		case line == "        "+mark:
+			end = i
+		case strings.Contains(line, mark):
+			begin = i
+		}
+	}
+	if end < 0 || begin > end {
+		return nil
+	}
+	return lines[begin+1 : end]
+}
+
+// quiet gives the shell a short prompt, and keeps what tests type out of its history.
+func (p *page) quiet() {
+	p.t.Helper()
+	pollFor(p.t, 15*time.Second, "a prompt", func() (bool, any) {
+		screen := p.screen()
+		return strings.HasSuffix(screen, "$") || strings.HasSuffix(screen, "#"), screen
+	})
+	p.run("unset HISTFILE; PS1='$ '; cd /tmp")
+}
+
+// tabList is window.tabs.list().
+type tabInfo struct {
+	id, title string
+	active    bool
+}
+
+func (p *page) list() []tabInfo {
+	p.t.Helper()
+	rows, _ := p.eval(`() => window.tabs.list()`).([]any)
+	tabs := make([]tabInfo, len(rows))
+	for i, row := range rows {
+		m, _ := row.(map[string]any)
+		tabs[i] = tabInfo{id: fmt.Sprint(m["id"]), title: fmt.Sprint(m["title"]), active: m["active"] == true}
+	}
+	return tabs
+}
+
+func (p *page) active() string { return fmt.Sprint(p.eval(`() => window.tabs.active()`)) }
+
+// openTab opens one more tab by the page's surface and waits for its shell.
+func (p *page) openTab() string {
+	p.t.Helper()
+	id := fmt.Sprint(p.eval(`() => window.tabs.open()`))
+	p.waitLive()
+	p.quiet()
+	return id
+}
+
+func (p *page) selectTab(id string) {
+	p.t.Helper()
+	p.eval(`id => window.tabs.select(id)`, id)
+}
+
+// panes are the pane ids of the shown tab.
+func (p *page) panes() []string {
+	p.t.Helper()
+	list, _ := p.eval(`() => window.tabs.panes()`).([]any)
+	ids := make([]string, len(list))
+	for i, id := range list {
+		ids[i] = fmt.Sprint(id)
+	}
+	return ids
+}
+
+func (p *page) waitCount(what string, want int, count func() int) {
+	p.t.Helper()
+	pollFor(p.t, 10*time.Second, fmt.Sprintf("%d %s", want, what), func() (bool, any) {
+		got := count()
+		return got == want, got
+	})
+}
