@@ -3,6 +3,12 @@ package tmuxctl
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
 )
 
 var (
@@ -15,6 +21,14 @@ var (
 	ErrTooOld  = errors.New("tmux too old")
 )
 
+const (
+	// runTimeout bounds Run when its caller does not.
+	runTimeout = 15 * time.Second
+	// probeTimeout is how long a live server may take to answer Probe.
+	probeTimeout = 3 * time.Second
+	maxRunBytes  = maxBlockBytes
+)
+
 // Server is one tmux server: its socket, its config file, and how its processes are started. It holds no process.
 type Server struct {
 	Socket string // path, in a directory of mode 0700 on tmpfs
@@ -22,49 +36,184 @@ type Server struct {
 	Start  Start
 }
 
-// SessionID is $1, WindowID @2, PaneID %3.
-type (
-	SessionID uint32
-	WindowID  uint32
-	PaneID    uint32
-)
-
-// Run runs one tmux command in a process of its own and returns its stdout. Not for the byte path: 2-6 ms each.
-func (s *Server) Run(ctx context.Context, args ...string) ([]byte, error) { panic("todo") }
-
-// NewSession says how NewSession starts a session; it clears a global window-size in the same command.
-type NewSession struct {
-	Name    string
-	Cwd     string
-	Cols    int
-	Rows    int
-	Env     map[string]string
-	Command []string          // empty: the user's login shell
-	Options map[string]string // user options ("@title") set on the session in the same command line
+// argv is the command line of every tmux we start. -u: UTF-8 even where LANG is unset. -f: never the user's own
+// tmux.conf, which ConfigText sources if it shall.
+func (s *Server) argv(args ...string) []string {
+	config := s.Config
+	if config == "" {
+		config = "/dev/null"
+	}
+	return append([]string{"tmux", "-u", "-S", s.Socket, "-f", config}, args...)
 }
 
-// Session is a row of ListSessions.
-type Session struct {
-	ID      SessionID
-	Name    string
-	Created int64             // unix seconds
-	Options map[string]string // the user options asked for
+// Run runs one tmux command in a process of its own and returns its stdout. Not for the byte path: 2-6 ms each. An
+// argument ";" begins another command. Without a deadline of ctx it takes 15 s at most.
+func (s *Server) Run(ctx context.Context, args ...string) ([]byte, error) {
+	out, err := run(ctx, s.Start, s.argv(args...))
+	if err != nil {
+		return out, fmt.Errorf("run tmux %s: %w", args[0], err)
+	}
+	return out, nil
 }
 
-func (s *Server) NewSession(ctx context.Context, n NewSession) (SessionID, error) { panic("todo") }
-func (s *Server) ListSessions(ctx context.Context, options ...string) ([]Session, error) {
-	panic("todo")
+// run runs a process to its end.
+func run(ctx context.Context, start Start, argv []string) ([]byte, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, runTimeout)
+		defer cancel()
+	}
+	st, err := start(ctx, argv, nil)
+	if err != nil {
+		return nil, startError(err)
+	}
+	stop := context.AfterFunc(ctx, func() { st.Kill() })
+	defer stop()
+	st.CloseWrite()
+	out, readErr := io.ReadAll(io.LimitReader(st, maxRunBytes))
+	if len(out) == maxRunBytes {
+		readErr = ErrTooLong
+		st.Kill()
+	}
+	code, stderr, err := st.Wait()
+	st.Kill()
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, err
+	case code != 0:
+		return out, exitStatusError(code, stderr)
+	case readErr != nil:
+		return nil, readErr
+	}
+	return out, nil
 }
-func (s *Server) KillSession(ctx context.Context, id SessionID) error { panic("todo") }
+
+func startError(err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%w: %w", ErrMissing, err)
+	}
+	return err
+}
+
+// serverVanished is what a tmux client says when the server took its connection and closed it.
+const serverVanished = "server exited unexpectedly"
+
+// exitStatusError says why a tmux process failed.
+func exitStatusError(code int, stderr string) error {
+	text := strings.TrimSpace(stderr)
+	switch {
+	case code == 127:
+		return fmt.Errorf("%w: %s", ErrMissing, text)
+	case strings.HasPrefix(text, "no server running on "),
+		strings.HasPrefix(text, "error connecting to ") &&
+			(strings.Contains(text, "No such file") || strings.Contains(text, "Connection refused")),
+		strings.HasPrefix(text, serverVanished), strings.HasPrefix(text, "lost server"):
+		return fmt.Errorf("%w: %s", ErrNoServer, text)
+	case text == "":
+		return fmt.Errorf("exit status %d", code)
+	}
+	return errors.New(text)
+}
+
+// Probe tells whether the server lives: nil, ErrNoServer, ErrWedged, ErrMissing, or another error when that cannot be
+// told, such as a server that is too busy to answer: only ErrWedged is a reason to call Replace.
+func (s *Server) Probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	for {
+		_, err := s.Run(ctx, "list-sessions", "-F", "")
+		if err == nil || !strings.Contains(err.Error(), serverVanished) {
+			return err
+		}
+		// Somebody took the connection and closed it: a server on its way out, which is soon gone, or a wedged
+		// one. A dead process, zombie or not, accepts nothing.
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("probe tmux on %s: %w", s.Socket, ErrWedged)
+		}
+	}
+}
+
+// Attach starts `tmux -C attach-session` on the session and returns when %session-changed has come: commands sent
+// before it race the attach. The caller must call Run. ctx is for the attaching alone.
+func (s *Server) Attach(ctx context.Context, id SessionID) (*ControlClient, error) {
+	// -E: an attach must not change the session's environment to that of our server.
+	// ignore-size is what KillStaleClients knows our clients by; the windows' own sizes are manual anyway.
+	st, err := s.Start(ctx, s.argv("-C", "attach-session", "-E", "-f", ourFlag, "-t", id.String()), nil)
+	if err != nil {
+		return nil, fmt.Errorf("attach tmux session: %w", startError(err))
+	}
+	c := &ControlClient{stream: st, probe: s.Probe, wake: make(chan struct{}, 1), lines: lineReader{r: st}}
+	stop := context.AfterFunc(ctx, func() { st.Kill() })
+	err = c.awaitSession()
+	if !stop() || err != nil {
+		st.Kill()
+		code, stderr, _ := st.Wait()
+		switch {
+		case ctx.Err() != nil:
+			err = context.Cause(ctx)
+		case errors.Is(err, io.EOF) && code != 0:
+			err = exitStatusError(code, stderr)
+		}
+		return nil, fmt.Errorf("attach tmux session %s: %w", id, err)
+	}
+	return c, nil
+}
+
+// ourFlag is the client flag all our control clients have.
+const ourFlag = "ignore-size"
+
+// awaitSession reads up to %session-changed.
+func (c *ControlClient) awaitSession() error {
+	for {
+		e, err := c.next()
+		if err != nil {
+			return err
+		}
+		switch e := e.(type) {
+		case SessionChanged:
+			c.session = e
+			return nil
+		case Exit:
+			if c.refusal != nil {
+				return c.refusal
+			}
+			if err := exitError(e.Reason); err != nil {
+				return err
+			}
+			return fmt.Errorf("tmux left: %s", e.Reason)
+		}
+	}
+}
+
+// KillStaleClients kills the control clients that an earlier server of ours left behind, which would freeze the
+// programs of their session; kill is given pids as the tmux server sees them. Call it before attaching. It returns
+// how many there were.
 func (s *Server) KillStaleClients(ctx context.Context, kill func(pid int) error) (int, error) {
-	panic("todo")
+	out, err := s.Run(ctx, "list-clients", "-F",
+		"#{client_pid} #{client_control_mode} #{m:*"+ourFlag+"*,#{client_flags}}")
+	if err != nil {
+		return 0, fmt.Errorf("find stale tmux clients: %w", err)
+	}
+	killed := 0
+	var errs []error
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[1] != "1" || f[2] != "1" {
+			continue
+		}
+		pid, err := strconv.Atoi(f[0])
+		if err != nil || pid <= 1 {
+			continue
+		}
+		if err := kill(pid); err != nil {
+			errs = append(errs, fmt.Errorf("kill stale tmux client %d: %w", pid, err))
+			continue
+		}
+		killed++
+	}
+	return killed, errors.Join(errs...)
 }
-
-// Probe tells whether the server lives: nil, ErrNoServer, ErrWedged, ErrMissing.
-func (s *Server) Probe(ctx context.Context) error { panic("todo") }
-
-// Attach starts `tmux -C attach-session` on the session and returns when %session-changed has come.
-func (s *Server) Attach(ctx context.Context, id SessionID) (*ControlClient, error) { panic("todo") }
-
-// ConfigText is our -f file: the options a tab relies on, and the guards against global window-size manual.
-func ConfigText(historyLimit int) string { panic("todo") }

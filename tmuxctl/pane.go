@@ -1,0 +1,181 @@
+package tmuxctl
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// PaneID is %3.
+type PaneID uint32
+
+func (id PaneID) String() string { return "%" + strconv.FormatUint(uint64(id), 10) }
+
+// ParsePaneID parses "%3".
+func ParsePaneID(s string) (PaneID, error) {
+	n, err := parseID(s, '%')
+	return PaneID(n), err
+}
+
+// maxKeyBytes is how many bytes one send-keys takes: its cost grows with the square of them.
+const maxKeyBytes = 64
+
+// SendKeys is a command that types data, any bytes, into a pane. It holds a reply for every 64 bytes.
+func SendKeys(id PaneID, data []byte) Command {
+	const hex = "0123456789abcdef"
+	commands := (len(data) + maxKeyBytes - 1) / maxKeyBytes
+	b := make([]byte, 0, len(data)*3+commands*32)
+	for len(data) > 0 {
+		if len(b) > 0 {
+			b = append(b, " ; "...)
+		}
+		b = append(b, "send-keys -t "...)
+		b = append(b, id.String()...)
+		b = append(b, " -H"...)
+		n := min(len(data), maxKeyBytes)
+		for _, c := range data[:n] {
+			b = append(b, ' ', hex[c>>4], hex[c&15])
+		}
+		data = data[n:]
+	}
+	return Command{Line: string(b), Replies: commands}
+}
+
+// AppendBuffer is the command line that appends data to a tmux buffer, which it makes if need be. Pieces of up to
+// 16 KiB hold nobody up.
+func AppendBuffer(name string, data []byte) string {
+	b := append(make([]byte, 0, len(data)+len(name)+24), "set-buffer -a -b "...)
+	b = append(AppendQuoted(b, name), " -- "...)
+	return string(AppendQuoted(b, data))
+}
+
+// PasteBuffer is the command line that pastes a buffer into a pane and deletes it; tmux adds the brackets of a
+// bracketed paste if the program asked for them.
+func PasteBuffer(name string, id PaneID) string {
+	return "paste-buffer -p -r -d -b " + Quote(name) + " -t " + id.String()
+}
+
+// DeleteBuffer is the command line that deletes a buffer.
+func DeleteBuffer(name string) string { return "delete-buffer -b " + Quote(name) }
+
+// Capture is a command that says what a pane shows at one point of its stream, that of Begin. Its replies are the
+// variables, for ParseVariables; history and screen; the main screen under an alternate one, empty if there is none;
+// the bytes of an unfinished escape sequence. history is how many lines of it to add, at most; 0 for none. With resume
+// it first continues a paused pane, which adds a reply before the others.
+func Capture(id PaneID, variables []string, history int, resume bool) Command {
+	from := ""
+	if history > 0 {
+		from = " -S -" + strconv.Itoa(history)
+	}
+	lines := []string{
+		Variables(id, variables),
+		"capture-pane -peqJN" + from + " -t " + id.String(),
+		"capture-pane -peqJNa -t " + id.String(),
+		"capture-pane -pPC -t " + id.String(),
+	}
+	if resume {
+		lines = append([]string{ContinuePane(id)}, lines...)
+	}
+	return Lines(lines...)
+}
+
+// Variables is the command line that asks for format variables of a pane, its window and session, user options
+// ("@name") too.
+func Variables(id PaneID, names []string) string {
+	var format strings.Builder
+	for _, name := range names {
+		format.WriteString(sized(name))
+	}
+	return "display-message -p -t " + id.String() + " " + Quote(format.String())
+}
+
+// ParseVariables reads the reply to Variables.
+func ParseVariables(r Reply, names []string) (map[string]string, error) {
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	rest := string(bytes.Join(r.Lines, []byte("\n")))
+	values := make(map[string]string, len(names))
+	for _, name := range names {
+		var ok bool
+		if values[name], rest, ok = cutSized(rest); !ok {
+			return nil, fmt.Errorf("read tmux variable %s: unexpected answer %.80q", name, rest)
+		}
+	}
+	return values, nil
+}
+
+// PausePane is the command line that makes tmux read a pane and keep nothing for us, until ContinuePane.
+func PausePane(id PaneID) string { return "refresh-client -A '" + id.String() + ":pause'" }
+
+// ContinuePane is the command line that ends PausePane; what the pane wrote meanwhile is not sent.
+func ContinuePane(id PaneID) string { return "refresh-client -A '" + id.String() + ":continue'" }
+
+// Direction is where SplitPane puts the new pane.
+type Direction string
+
+const (
+	Right Direction = "right"
+	Down  Direction = "down"
+)
+
+// SplitPane is the command line that divides a pane; the new one starts in the same directory.
+func SplitPane(id PaneID, d Direction) string {
+	flag := "-v"
+	if d == Right {
+		flag = "-h"
+	}
+	return "split-window " + flag + " -P -F '#{pane_id}' -t " + id.String() + " -c '#{pane_current_path}'"
+}
+
+// ResizePane is the command line that moves a pane's dividers; a zero dimension stays.
+func ResizePane(id PaneID, cols, rows int) string {
+	line := "resize-pane -t " + id.String()
+	if cols > 0 {
+		line += " -x " + strconv.Itoa(min(cols, maxCols))
+	}
+	if rows > 0 {
+		line += " -y " + strconv.Itoa(min(rows, maxRows))
+	}
+	return line
+}
+
+// SelectPane is the command line that makes a pane its window's active one.
+func SelectPane(id PaneID) string { return "select-pane -t " + id.String() }
+
+// KillPane is the command line that ends a pane and its program.
+func KillPane(id PaneID) string { return "kill-pane -t " + id.String() }
+
+// ZoomPane is the command line that zooms a pane, or unzooms it.
+func ZoomPane(id PaneID) string { return "resize-pane -Z -t " + id.String() }
+
+// SwapPanes is the command line that exchanges two panes.
+func SwapPanes(a, b PaneID) string { return fmt.Sprintf("swap-pane -s %s -t %s", a, b) }
+
+// RespawnPane is the command line that starts a dead pane's program again, with its screen cleared.
+func RespawnPane(id PaneID) string { return "respawn-pane -t " + id.String() }
+
+// LeaveMode is the command line that ends copy mode or another of tmux's own screens; harmless when there is none.
+func LeaveMode(id PaneID) string {
+	return "if-shell -F -t " + id.String() + " '#{pane_in_mode}' 'send-keys -X -t " + id.String() + " cancel'"
+}
+
+// SetPaneOption is the command line that stores a user option ("@name") with a pane.
+func SetPaneOption(id PaneID, name, value string) string {
+	return "set-option -p -t " + id.String() + " " + Quote(name) + " " + Quote(value)
+}
+
+// SetSessionOption is the command line that stores a user option ("@name") with a session.
+func SetSessionOption(id SessionID, name, value string) string {
+	return "set-option -t " + id.String() + ": " + Quote(name) + " " + Quote(value)
+}
+
+// Subscribe is the command line that asks for a SubscriptionChanged whenever a format's value changes, at most once a
+// second. target is "" for the session, "%*" for all its panes, "@*" for all its windows, or one pane or window.
+func Subscribe(name, target, format string) string {
+	return "refresh-client -B " + Quote(name+":"+target+":"+format)
+}
+
+// Unsubscribe is the command line that ends Subscribe.
+func Unsubscribe(name string) string { return "refresh-client -B " + Quote(name) }

@@ -1,0 +1,43 @@
+package tmuxctl
+
+import (
+	"context"
+	"fmt"
+)
+
+// holderScript kills whoever listens on the socket $1 and removes the socket. It needs a Linux /proc, and readlink
+// from coreutils or busybox. A zombie has no files open, so it is not found. The sixteen seconds are a bound, not a
+// wait: the kernel closes a killed process's sockets at once, unless it is stuck in the kernel itself.
+const holderScript = `
+holders() {
+	inodes=$(while read -r _ _ _ flags _ _ inode path; do
+		[ "$flags" = 00010000 ] && [ "$path" = "$1" ] && echo "$inode"
+	done < /proc/net/unix)
+	[ -n "$inodes" ] || return 0
+	for fd in /proc/[0-9]*/fd/*; do
+		link=$(readlink "$fd" 2>/dev/null) || continue
+		for inode in $inodes; do
+			[ "$link" = "socket:[$inode]" ] || continue
+			pid=${fd#/proc/}
+			echo "${pid%%/*}"
+		done
+	done
+}
+n=0
+while pids=$(holders "$1"); [ -n "$pids" ]; do
+	[ $n -lt 80 ] || { echo "still held by" $pids >&2; exit 1; }
+	kill -9 $pids 2>/dev/null
+	n=$((n + 1))
+	sleep 0.2 2>/dev/null || sleep 1
+done
+rm -f -- "$1"
+`
+
+// Replace makes room for a new server where Probe said ErrWedged: it kills the process that holds the socket, with the
+// programs in its panes, and removes the socket. The next NewSession starts a new server.
+func (s *Server) Replace(ctx context.Context) error {
+	if _, err := run(ctx, s.Start, []string{"sh", "-c", holderScript, "sh", s.Socket}); err != nil {
+		return fmt.Errorf("replace tmux server on %s: %w", s.Socket, err)
+	}
+	return nil
+}
