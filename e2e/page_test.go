@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -289,14 +290,106 @@ func (p *page) run(command string) []string {
 // quiet gives the shell a short prompt, and keeps what tests type out of its history.
 func (p *page) quiet() {
 	p.t.Helper()
+	p.waitPrompt()
+	p.run("unset HISTFILE; PS1='$ '; cd /tmp")
+}
+
+func (p *page) waitPrompt() {
+	p.t.Helper()
 	pollFor(p.t, 15*time.Second, "a prompt", func() (bool, any) {
 		screen := p.screen()
 		return strings.HasSuffix(screen, "$") || strings.HasSuffix(screen, "#"), screen
 	})
-	p.run("unset HISTFILE; PS1='$ '; cd /tmp")
 }
 
-// tabList is window.tabs.list().
+// The strip.
+
+func tabSelector(id string) string { return fmt.Sprintf("[data-tab=%q]", id) }
+
+// rename gives a tab a title as a person does: a double click, the name, Enter.
+func (p *page) rename(id, title string) {
+	p.t.Helper()
+	if err := p.Locator(tabSelector(id) + " .title").Dblclick(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.press("Control+A")
+	p.keys(title)
+	p.press("Enter")
+	pollFor(p.t, 5*time.Second, "title "+title, func() (bool, any) {
+		list := p.list()
+		return slices.ContainsFunc(list, func(tab tabInfo) bool { return tab.id == id && tab.title == title }), list
+	})
+}
+
+func (p *page) closeButton(id string) {
+	p.t.Helper()
+	if err := p.Locator(tabSelector(id)).Hover(); err != nil { // it shows on hover
+		p.t.Fatal(err)
+	}
+	p.click(tabSelector(id) + " .tab-close")
+}
+
+// Looking at the page.
+
+func (p *page) count(selector string) int {
+	p.t.Helper()
+	n, err := p.Locator(selector).Count()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return n
+}
+
+func (p *page) waitVisible(selector string) {
+	p.t.Helper()
+	if err := p.Locator(selector).First().WaitFor(playwright.LocatorWaitForOptions{Timeout: playwright.Float(10_000)}); err != nil {
+		p.t.Fatalf("wait for %s: %v", selector, err)
+	}
+}
+
+func (p *page) waitHidden(selector string) {
+	p.t.Helper()
+	if err := p.Locator(selector).WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateHidden,
+		Timeout: playwright.Float(10_000)}); err != nil {
+		p.t.Fatalf("wait until %s is gone: %v", selector, err)
+	}
+}
+
+func (p *page) waitURL(path string) {
+	p.t.Helper()
+	pollFor(p.t, 10*time.Second, "address "+path, func() (bool, any) {
+		return strings.HasPrefix(p.URL(), p.d.base+path), p.URL()
+	})
+}
+
+// confirm answers a question with its one button that does something.
+func (p *page) confirm() {
+	p.t.Helper()
+	p.click("role=dialog >> button.danger, role=dialog >> button.primary")
+}
+
+func (p *page) box(selector string) *playwright.Rect {
+	p.t.Helper()
+	box, err := p.Locator(selector).First().BoundingBox()
+	if err != nil || box == nil {
+		p.t.Fatalf("place of %s: %v", selector, err)
+	}
+	return box
+}
+
+// drag moves the mouse with its button down, in steps, as a hand does.
+func (p *page) drag(x1, y1, x2, y2 float64) {
+	p.t.Helper()
+	m := p.Mouse()
+	for _, err := range []error{m.Move(x1, y1), m.Down(), m.Move(x1+6, y1+2, playwright.MouseMoveOptions{Steps: playwright.Int(2)}),
+		m.Move(x2, y2, playwright.MouseMoveOptions{Steps: playwright.Int(12)}), m.Up()} {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// tabInfo is an entry of window.tabs.list().
 type tabInfo struct {
 	id, title string
 	active    bool
