@@ -51,14 +51,17 @@ var defaults = []string{
 	`bind-key ! set-option -gu window-size \; break-pane`,
 }
 
-// guards keep tmux (up to 3.6) from dying of a global window-size manual at the next new window.
+// guards keep tmux (up to 3.6) from dying of a global window-size manual at the next new window, and sessions from
+// ending with our client.
 //
-// The hook clears the value when set-option gives it. It is not run for setw and set-window-option, which aliases turn
-// into set-option, nor for a sourced file, so the aliases of the commands that make a window clear it before. Values
-// that do no harm stay.
+// The first hook clears a global window-size when set-option gives it one that may do harm, the second sets right what
+// ends sessions. Hooks are not run for setw and set-window-option, which aliases turn into set-option; and should a
+// hook have been replaced, the aliases of the commands that make a window clear the value before.
 var guards = []string{
 	`set-option -gu window-size`,
 	`set-hook -g after-set-option[9000] "if-shell -F '#{&&:#{hook_flag_g},#{&&:#{m:*window-si*,#{hook_arguments}},#{?#{m/r:(largest|smallest|latest)\"?$,#{hook_arguments}},0,1}}}' 'set-option -gu window-size'"`,
+	`set-hook -g after-set-option[9001] "if-shell -F '#{m/r:(destroy-u|detach-o|exit-u),#{hook_arguments}}' '` +
+		`set-option -s exit-unattached off ; set-option destroy-unattached off ; set-option detach-on-destroy on'"`,
 	`set-option -s command-alias[9000] "setw=set-option -w"`,
 	`set-option -s command-alias[9001] "set-window-option=set-option -w"`,
 	`set-option -s command-alias[9002] "new-window=set-option -gu window-size ; new-window"`,

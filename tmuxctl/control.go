@@ -254,8 +254,8 @@ func (c *ControlClient) next() (Event, error) {
 		}
 		return nil, nil
 	}
-	if tooLong || len(line) == 0 || line[0] != '%' {
-		return nil, fmt.Errorf("%w: %.80q", ErrProtocol, line)
+	if tooLong {
+		return nil, fmt.Errorf("%w: a line of more than %d bytes: %.80q", ErrProtocol, maxBlockBytes, line)
 	}
 	if g, ok := parseGuard(line, "%begin"); ok {
 		return nil, c.beginBlock(g)

@@ -157,9 +157,7 @@ func SwapPanes(a, b PaneID) string { return fmt.Sprintf("swap-pane -s %s -t %s",
 func RespawnPane(id PaneID) string { return "respawn-pane -t " + id.String() }
 
 // LeaveMode is the command line that ends copy mode or another of tmux's own screens; harmless when there is none.
-func LeaveMode(id PaneID) string {
-	return "if-shell -F -t " + id.String() + " '#{pane_in_mode}' 'send-keys -X -t " + id.String() + " cancel'"
-}
+func LeaveMode(id PaneID) string { return "copy-mode -q -t " + id.String() }
 
 // SetPaneOption is the command line that stores a user option ("@name") with a pane.
 func SetPaneOption(id PaneID, name, value string) string {

@@ -10,8 +10,9 @@ import (
 // Parser turns notification lines into events. It does not allocate for %output. The zero value is ready.
 type Parser struct{ out Output }
 
-// Event parses one line, without its newline, that begins with '%' and is outside a block. It overwrites line: the
-// Data of an *Output lies in it. A line it does not understand is Unknown.
+// Event parses one line, without its newline, that is outside a block. It overwrites line: the Data of an *Output lies
+// in it. A line it does not understand is Unknown, such as an error in a configuration file, which tmux up to 3.3
+// prints as it is.
 func (p *Parser) Event(line []byte) Event {
 	if rest, ok := bytes.CutPrefix(line, []byte("%output ")); ok {
 		if id, data, ok := cutPane(rest); ok {
