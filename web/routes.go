@@ -61,7 +61,7 @@ func (s *Server) routes() []Route {
 		{http.MethodGet, "/v1/sandboxes/:id/tabs/watch", Socket, s.watchSocket},
 		{http.MethodGet, "/v1/sandboxes/:id/tabs/:tab/socket", Socket, s.tabSocket},
 
-		{http.MethodGet, "/static/*", Public, s.asset},
+		{http.MethodGet, assetPath, Public, s.asset},
 		{http.MethodGet, "/healthz", Public, s.health},
 		{http.MethodGet, "/metrics", LocalOrKey, s.metrics},
 	}

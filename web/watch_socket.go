@@ -1,0 +1,126 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/browsertabs/tabs/client"
+	"github.com/browsertabs/tabs/sandbox"
+	"github.com/browsertabs/tabs/terminal"
+	"github.com/browsertabs/tabs/terminal/tabs"
+)
+
+func (s *Server) watchSocket(c echo.Context) error {
+	sb, err := s.socketSandbox(c)
+	return s.serveSocket(c, "", err, func(ctx context.Context, conn *wsConn, _ terminal.Hello) error {
+		return s.watch(ctx, conn, sb)
+	})
+}
+
+// watch tells a page what happens to the tabs of a sandbox.
+func (s *Server) watch(ctx context.Context, conn *wsConn, sb sandbox.Sandbox) error {
+	g, ctx := errgroup.WithContext(ctx)
+	pongs := make(chan json.Number)
+	g.Go(func() error {
+		for {
+			t, err := readPing(ctx, conn)
+			if err != nil {
+				return err
+			}
+			select {
+			case pongs <- t:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	g.Go(func() error {
+		events, err := s.d.Tabs.Watch(ctx, sb.ID)
+		if err != nil {
+			return fmt.Errorf("watch tabs: %w", err)
+		}
+		if err := writeJSON(ctx, conn, frame{"type": "welcome", "protocol": terminal.ProtocolVersion, "version": s.d.Version}); err != nil {
+			return err
+		}
+		for {
+			var f frame
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case t := <-pongs:
+				f = frame{"type": "pong", "t": t}
+			case e, ok := <-events:
+				if !ok {
+					return &terminal.FrameError{Code: terminal.CloseRestart, Text: "tabs are not watched any more"}
+				}
+				f = eventFrame(e, sb)
+			}
+			if err := writeJSON(ctx, conn, f); err != nil {
+				return err
+			}
+		}
+	})
+	return g.Wait()
+}
+
+// readPing reads the one frame a watching page may send.
+func readPing(ctx context.Context, conn *wsConn) (json.Number, error) {
+	binary, data, err := conn.Read(ctx)
+	if err != nil {
+		return "", err
+	}
+	var ping struct {
+		Type string      `json:"type"`
+		T    json.Number `json:"t"`
+	}
+	if binary || json.Unmarshal(data, &ping) != nil || ping.Type != "ping" || ping.T == "" {
+		return "", &terminal.FrameError{Code: terminal.CloseBadFrame, Text: "only ping is taken here"}
+	}
+	return ping.T, nil
+}
+
+// frame is a text frame.
+type frame map[string]any
+
+func writeJSON(ctx context.Context, conn *wsConn, f frame) error {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode frame: %w", err)
+	}
+	return conn.Write(ctx, false, b)
+}
+
+// eventFrame is the text frame for an event.
+func eventFrame(e tabs.Event, sb sandbox.Sandbox) frame {
+	switch {
+	case e.Tabs != nil:
+		return frame{"type": "tabs", "items": tabsJSON(e.Tabs.Tabs), "revivable": savedJSON(e.Tabs.Revivable),
+			"state": sb.State, "sandbox": frame{"id": sb.ID, "name": sb.Name}}
+	case e.Tab != nil:
+		return frame{"type": "tab", "item": TabJSON(*e.Tab)}
+	case e.Gone != nil:
+		return frame{"type": "tabGone", "id": e.Gone.ID, "reason": e.Gone.Reason}
+	default:
+		return frame{"type": "revivable", "items": savedJSON(e.Revivable)}
+	}
+}
+
+func tabsJSON(all []tabs.Tab) []client.Tab {
+	items := make([]client.Tab, len(all))
+	for i, t := range all {
+		items[i] = TabJSON(t)
+	}
+	return items
+}
+
+func savedJSON(all []tabs.Saved) []client.SavedTab {
+	items := make([]client.SavedTab, len(all))
+	for i, t := range all {
+		items[i] = SavedTabJSON(t)
+	}
+	return items
+}

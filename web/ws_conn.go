@@ -1,0 +1,126 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/browsertabs/tabs/terminal"
+)
+
+const (
+	// compressAboveBytes leaves keystrokes and their echo alone, where compression costs time and gains nothing.
+	compressAboveBytes = 1 << 10
+	// keptBufferBytes is the read buffer that a viewer keeps between frames; a paste's larger one is given back.
+	keptBufferBytes = 4 << 10
+
+	// A peer of which nothing was heard for pingInterval is asked; when it stays silent for pongTimeout it is dead.
+	pingInterval = 5 * time.Second
+	pongTimeout  = 5 * time.Second
+)
+
+// wsConn makes a websocket a terminal.Conn.
+type wsConn struct {
+	ws    *websocket.Conn
+	buf   []byte
+	heard atomic.Int64 // unix nanoseconds of the last sign of life
+}
+
+var _ terminal.Conn = (*wsConn)(nil)
+
+func (c *wsConn) Read(ctx context.Context) (binary bool, data []byte, err error) {
+	kind, r, err := c.ws.Reader(ctx)
+	if err != nil {
+		return false, nil, err
+	}
+	if cap(c.buf) > keptBufferBytes {
+		c.buf = nil
+	}
+	c.buf, err = appendAll(c.buf[:0], r)
+	if err != nil {
+		return false, nil, err
+	}
+	c.alive()
+	return kind == websocket.MessageBinary, c.buf, nil
+}
+
+// appendAll is io.ReadAll into a buffer that is there already.
+func appendAll(b []byte, r io.Reader) ([]byte, error) {
+	if cap(b) == 0 {
+		b = make([]byte, 0, 512)
+	}
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if errors.Is(err, io.EOF) {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+	}
+}
+
+func (c *wsConn) Write(ctx context.Context, binary bool, data []byte) error {
+	kind := websocket.MessageText
+	if binary {
+		kind = websocket.MessageBinary
+	}
+	return c.ws.Write(ctx, kind, data)
+}
+
+// Close says goodbye with the code and waits for the peer's goodbye, at most 10 s. Calls after the first only wait.
+func (c *wsConn) Close(code int, reason string) error {
+	if len(reason) > 123 { // what a close frame holds beside the code
+		reason = reason[:120] + "..."
+	}
+	return c.ws.Close(websocket.StatusCode(code), reason)
+}
+
+func (c *wsConn) alive() { c.heard.Store(time.Now().UnixNano()) }
+
+func (c *wsConn) silence() time.Duration { return time.Since(time.Unix(0, c.heard.Load())) }
+
+var errDead = errors.New("peer is silent")
+
+// keepAlive returns errDead once the peer is dead. Every frame is a sign of life, since on a slow line the answer to a
+// ping waits behind a snapshot for longer than pongTimeout.
+func (c *wsConn) keepAlive(ctx context.Context) error {
+	t := time.NewTicker(pingInterval)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+		if c.silence() < pingInterval {
+			continue
+		}
+		ping, cancel := context.WithTimeout(ctx, pongTimeout)
+		err := c.ws.Ping(ping)
+		cancel()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil && c.silence() >= pongTimeout {
+			return errDead
+		}
+	}
+}
+
+// isExpectedClose tells whether err is how a connection ends when nothing is wrong.
+func isExpectedClose(err error) bool {
+	switch websocket.CloseStatus(err) {
+	case websocket.StatusNormalClosure, websocket.StatusGoingAway, websocket.StatusNoStatusRcvd:
+		return true
+	}
+	return err == nil || errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) || errors.Is(err, errDead)
+}
