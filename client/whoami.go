@@ -19,7 +19,6 @@ type Whoami struct {
 // Limits are the bounds the server enforces on the caller.
 type Limits struct {
 	ListItems  int `json:"listItems"`  // of one page
-	BodyBytes  int `json:"bodyBytes"`  // of a JSON request
 	TitleChars int `json:"titleChars"` // of a tab's title
 	MaxCols    int `json:"maxCols"`
 	MaxRows    int `json:"maxRows"`

@@ -1,0 +1,4 @@
+package client
+
+// DecodeFrame is decodeFrame, for tests.
+var DecodeFrame = decodeFrame
