@@ -34,7 +34,7 @@ type proxyConn struct {
 
 func newProxy(t testing.TB, s *server) *proxy {
 	t.Helper()
-	p := &proxy{target: s.listen(), conns: make(map[*proxyConn]bool)}
+	p := &proxy{target: s.addr, conns: make(map[*proxyConn]bool)}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestProxy(t *testing.T) {
 			go func() { io.Copy(c, c); c.Close() }()
 		}
 	}()
-	p := newProxy(t, &server{t: t, url: "http://" + ln.Addr().String()})
+	p := newProxy(t, &server{t: t, addr: ln.Addr().String(), url: "http://" + ln.Addr().String()})
 	dial := func() net.Conn {
 		t.Helper()
 		c, err := net.Dial("tcp", p.addr)

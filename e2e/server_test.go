@@ -23,8 +23,10 @@ type server struct {
 	t    testing.TB
 	dir  string // on tmpfs: everything that is written
 	args []string
+	exe  string
 	cmd  *exec.Cmd
-	url  string // where the page is, base path included, without a trailing slash
+	addr string // host:port it listens on
+	url  string // where the printed address says the page is: origin and base path, without a trailing slash
 	log  string // path of what it printed
 }
 
@@ -39,14 +41,19 @@ func newServer(t testing.TB, args ...string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, dir: dir, args: args, log: filepath.Join(dir, "log")}
+	s := &server{t: t, dir: dir, args: args, exe: binary, log: filepath.Join(dir, "log")}
 	t.Cleanup(s.cleanup)
 	for _, sub := range []string{"run", "tmp", "home"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.start("127.0.0.1:0")
+	listen := "127.0.0.1:0"
+	if i := slices.Index(args, "--listen"); i >= 0 {
+		listen = args[i+1]
+		s.args = slices.Delete(slices.Clone(args), i, i+2)
+	}
+	s.start(listen)
 	return s
 }
 
@@ -57,13 +64,16 @@ func (s *server) environ() []string {
 }
 
 func (s *server) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(binary, args...)
+	cmd := exec.Command(s.exe, args...)
 	cmd.Env = s.environ()
 	cmd.Dir = s.dir
 	return cmd
 }
 
-var printedAddress = regexp.MustCompile(`https?://[^\s"]+/login\?token=[^\s"]+`)
+var (
+	printedAddress = regexp.MustCompile(`https?://[^\s"]+/login\?token=[^\s"]+`)
+	loggedListen   = regexp.MustCompile(`msg=listening address=(\S+)`)
+)
 
 func (s *server) start(listen string) {
 	s.t.Helper()
@@ -92,15 +102,13 @@ func (s *server) start(listen string) {
 			return false, string(text[before:])
 		}
 		s.url = string(address[:bytes.Index(address, []byte("/login?"))])
+		addr := loggedListen.FindSubmatch(text[before:])
+		if addr == nil {
+			return false, string(text[before:])
+		}
+		s.addr = string(addr[1])
 		return true, nil
 	})
-}
-
-// listen is the host:port that a restart must take again.
-func (s *server) listen() string {
-	_, rest, _ := strings.Cut(s.url, "://")
-	hostport, _, _ := strings.Cut(rest, "/")
-	return hostport
 }
 
 // stop asks the server to go and waits until it has.
@@ -138,7 +146,7 @@ func (s *server) kill() {
 // restart starts the server again, on the same port and data, after stop or kill.
 func (s *server) restart() {
 	s.t.Helper()
-	s.start(s.listen())
+	s.start(s.addr)
 }
 
 // pause and resume are the machine's sleep, as far as the server can tell.
@@ -179,7 +187,11 @@ func (s *server) key() string {
 
 func (s *server) api() *client.Client {
 	s.t.Helper()
-	c, err := client.New(client.Config{BaseURL: s.url, Key: s.key()})
+	direct := "http://" + s.addr
+	if i := slices.Index(s.args, "--base-path"); i >= 0 {
+		direct += s.args[i+1]
+	}
+	c, err := client.New(client.Config{BaseURL: direct, Key: s.key()})
 	if err != nil {
 		s.t.Fatal(err)
 	}

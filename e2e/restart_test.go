@@ -1,0 +1,216 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// soak chooses between what make test and what make soak does.
+func soak[T any](short, long T) T {
+	if os.Getenv("TABS_SOAK") != "" {
+		return long
+	}
+	return short
+}
+
+// random returns a generator whose seed the test log has; TABS_SEED repeats a run.
+func random(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if s := os.Getenv("TABS_SEED"); s != "" {
+		if _, err := fmt.Sscan(s, &seed); err != nil {
+			t.Fatalf("TABS_SEED: %v", err)
+		}
+	}
+	t.Logf("TABS_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// TestServerRestart is R085: the page comes back by itself, with the same tabs, screens and history.
+func TestServerRestart(t *testing.T) {
+	s := newServer(t)
+	p := s.newPage()
+	first := p.active()
+	p.run("seq 1 500")
+	second := p.openTab()
+	p.rename(second, "kept")
+	p.run("echo second-$((3*7))")
+	list, screen, history := p.list(), p.screen(), trimRows(p.scrollback())
+
+	s.stop()
+	if left := s.tmuxClients(); len(left) > 0 {
+		t.Errorf("control clients outlive a stop: %v", left)
+	}
+	if got := len(s.tmuxServers()); got != 2 {
+		t.Fatalf("%d tmux servers after a stop, want 2", got)
+	}
+	p.waitState("reconnecting", noticeTime)
+	s.restart()
+	p.waitLive()
+	if got := p.list(); !slices.Equal(got, list) {
+		t.Errorf("list %v, want %v", got, list)
+	}
+	if got := p.screen(); got != screen {
+		t.Errorf("screen\n%s\nwant\n%s", got, screen)
+	}
+	pollFor(t, 5*time.Second, "the same history", func() (bool, any) {
+		got := trimRows(p.scrollback())
+		return slices.Equal(got, history), strings.Join(got, "\n")
+	})
+	p.selectTab(first)
+	p.waitLive()
+	p.waitText("500")
+	p.run("echo typing works")
+}
+
+// TestSoakKill kills the server at random moments while a program writes and a person types: every byte of both arrives
+// once, and no control client is left over (Tuxie/tmux-web left 78). A few moments here, 50 in a soak.
+func TestSoakKill(t *testing.T) {
+	s := newServer(t)
+	p := s.newPage()
+	writer := p.active()
+	p.enter(`i=0; while sleep 0.02; do i=$((i+1)); echo "line $i"; done`)
+	p.waitText("line 9")
+	p.openTab()
+	file := filepath.Join(s.dir, "typed")
+	p.enter("cat > " + file)
+	p.waitText("typed")
+
+	r := random(t)
+	var want strings.Builder
+	for round := range soak(4, 50) {
+		line := fmt.Sprintf("%d:the quick brown fox jumps over the lazy dog", round)
+		cut := 1 + r.IntN(len(line)-1)
+		p.keys(line[:cut])
+		s.kill()
+		p.keys(line[cut:])
+		p.press("Enter")
+		want.WriteString(line + "\n")
+		s.restart()
+		p.waitLive()
+		pollFor(t, 10*time.Second, "one control client for each tab", func() (bool, any) {
+			clients := s.tmuxClients()
+			return len(clients) == 2, clients
+		})
+	}
+	p.press("Control+D")
+	p.waitPrompt()
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want.String() {
+		t.Errorf("typed\n%s\narrived\n%s", want.String(), got)
+	}
+
+	p.selectTab(writer)
+	p.waitLive()
+	p.focus()
+	p.press("Control+C")
+	p.waitPrompt()
+	number := 0
+	for _, row := range p.scrollback() {
+		var n int
+		if _, err := fmt.Sscanf(row, "line %d", &n); err != nil {
+			continue
+		}
+		if number != 0 && n != number+1 {
+			t.Fatalf("line %d follows line %d", n, number)
+		}
+		number = n
+	}
+	if number < 9 {
+		t.Errorf("only %d lines were written", number)
+	}
+}
+
+// TestRevive loses the machine, as far as tmux can tell, and gets the tabs back without a claim that programs survived.
+func TestRevive(t *testing.T) {
+	s := newServer(t)
+	p := s.newPage()
+	dir := filepath.Join(s.dir, "project")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.run("cd " + dir)
+	p.run("echo remember-$((40+5))")
+	second := p.openTab()
+	p.rename(second, "second")
+	pollFor(t, 30*time.Second, "the server knows the directory", func() (bool, any) {
+		tabs := s.tabs()
+		return tabs[0].Cwd == dir, tabs
+	})
+
+	s.stop()
+	for _, tmux := range s.tmuxServers() {
+		syscall.Kill(tmux.pid, syscall.SIGKILL)
+	}
+	pollFor(t, 5*time.Second, "tmux is gone", func() (bool, any) { left := s.tmuxServers(); return len(left) == 0, left })
+	s.restart()
+	p.visit(s.url + "/tabs?id=local")
+	p.waitVisible("text=/2 terminals from before/")
+	p.click("role=button[name='Revive all']")
+	p.waitCount("tabs", 2, func() int { return len(p.list()) })
+	list := p.list()
+	if list[1].title != "second" {
+		t.Errorf("titles after reviving: %v", list)
+	}
+	p.selectTab(list[0].id)
+	p.waitLive()
+	p.waitText("remember-45")
+	p.waitPrompt()
+	p.quiet()
+	p.run("cd -")
+	if got := p.run("echo $OLDPWD; pwd"); !slices.Contains(got, dir) {
+		t.Errorf("the revived shell is in %q, not in %s", got, dir)
+	}
+}
+
+// TestServerGone is R090: the tmux of one tab dies. The page says so, the other tab goes on, and Revive opens it again.
+func TestServerGone(t *testing.T) {
+	s := newServer(t)
+	p := s.newPage()
+	first := p.active()
+	p.openTab()
+	p.run("echo second")
+	p.selectTab(first)
+	p.waitLive()
+	pid := s.tmux(s.tabs()[0], "display-message", "-p", "#{pid}")
+	var n int
+	if _, err := fmt.Sscan(pid, &n); err != nil {
+		t.Fatalf("pid of tmux: %q", pid)
+	}
+	syscall.Kill(n, syscall.SIGKILL)
+	p.waitVisible("text=The terminal server of this tab ended")
+	if got := len(s.tmuxServers()); got != 1 {
+		t.Errorf("%d tmux servers, want the other tab's", got)
+	}
+	p.click("role=button[name='Revive']")
+	p.waitLive()
+	p.waitPrompt()
+	p.quiet()
+	p.run("echo revived")
+}
+
+// TestNewerVersion leaves a page open while the server is replaced: it says so and goes on, and never reloads by itself.
+func TestNewerVersion(t *testing.T) {
+	s := newServer(t)
+	p := s.newPage()
+	p.eval(`() => { window.sameDocument = true }`)
+	s.stop()
+	s.exe = otherVersion(t)
+	s.restart()
+	p.waitLive()
+	p.waitVisible("text=/newer version/")
+	p.run("echo goes on")
+	if p.eval(`() => window.sameDocument`) != true {
+		t.Error("the page reloaded itself")
+	}
+}
