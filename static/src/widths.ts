@@ -8,6 +8,7 @@
 // A server measures which it is, see `widths` in docs/PROTOCOL.md.
 
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
+import { bend } from "./quirks";
 import { runs } from "./width-table";
 
 /** Which clusters the sandbox's tmux joins into one wide character. */
@@ -47,6 +48,9 @@ function widthTable(): Uint8Array {
   }
   return table;
 }
+
+/** tmux 3.3a forgets a joiner at the end of what it reads in one go; the page does not see that, but a pause. */
+const joinMillis = 100;
 
 // What charProperties remembers of the characters before, in the number xterm.js hands back: bit 0 join, bits 1-2 the
 // width, and from bit 3 on what is ours.
@@ -91,6 +95,7 @@ export function follow(term: Terminal, widths: Widths): void {
   if (!term.unicode.versions.includes(p.version)) term.unicode.register(p);
   if (term.unicode.activeVersion !== p.version) term.unicode.activeVersion = p.version;
   printAsTmux(term, widths);
+  bend(term);
 }
 
 /**
@@ -106,37 +111,34 @@ function printAsTmux(term: Terminal, widths: Widths): void {
   const table = widthTable();
   const print = (printer.plain ??= printer.print.bind(printer));
   const lateJoin = is33(widths);
-  let joining = false;
+  let joinUntil = 0;
 
   printer.print = (data, start, end) => {
     let from = start; // not printed yet
     for (let at = start; at < end; at++) {
       const code = data[at];
-      if (code < 0x300 && !(joining && code > 0x7f)) continue;
+      if (code < 0x300 && !(joinUntil && code > 0x7f)) continue;
       const width = table[code] === UNKNOWN && !lateJoin ? 1 : table[code];
-      if (width && width !== UNKNOWN && !joining) continue;
+      if (width && width !== UNKNOWN && !joinUntil) continue;
       if (from < at) print(data, from, at);
       from = at + 1;
       if (width === UNKNOWN) continue;
       if (lateJoin && code === ZWJ) {
-        joining = true;
+        joinUntil = performance.now() + joinMillis;
         continue;
       }
-      if (term.buffer.active.cursorX > 0) {
-        if (joining) print(Uint32Array.of(ZWJ, code), 0, 2);
-        else print(data, at, at + 1);
-      }
-      joining = false;
+      const joins = joinUntil > 0 && performance.now() < joinUntil;
+      joinUntil = 0;
+      if (!joins && width) from = at;
+      else if (term.buffer.active.cursorX === 0) continue;
+      else if (joins) print(Uint32Array.of(ZWJ, code), 0, 2);
+      else print(data, at, at + 1);
     }
     if (from < end) print(data, from, end);
   };
-  // tmux forgets the joiner at the end of what it read in one go, which is about what the page writes in one go.
-  printer.forget?.dispose();
-  printer.forget = term.onWriteParsed(() => (joining = false));
 }
 
 interface Printer {
   print(data: Uint32Array, start: number, end: number): void;
   plain?: Printer["print"];
-  forget?: { dispose(): void };
 }
