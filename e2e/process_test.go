@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // process is a row of the process table.
@@ -71,8 +70,4 @@ func (p process) isTmuxClient() bool {
 
 func filter(ps []process, keep func(process) bool) []process {
 	return slices.DeleteFunc(slices.Clone(ps), func(p process) bool { return !keep(p) })
-}
-
-func alive(pid int) bool {
-	return syscall.Kill(pid, 0) == nil
 }

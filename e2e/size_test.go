@@ -43,6 +43,14 @@ func (p *page) resize(width, height int) {
 	}
 }
 
+func (p *page) waitOtherSize(cols, rows int) {
+	p.t.Helper()
+	pollFor(p.t, 5*time.Second, "another size", func() (bool, any) {
+		c, r := p.size()
+		return c != cols || r != rows, fmt.Sprintf("%dx%d", c, r)
+	})
+}
+
 // TestPhoneComesAndGoes is amantus-ai/vibetunnel#72: a phone shrank the desktop for good.
 func TestPhoneComesAndGoes(t *testing.T) {
 	s := newServer(t)
