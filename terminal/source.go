@@ -12,15 +12,17 @@ type WindowID uint32
 //
 // Run reads the stream on one goroutine and calls h and every callback given to the other methods there, in stream
 // order; they must not block. The other methods queue a command and return at once, from any goroutine. A callback
-// that is not nil is called exactly once, with an error when the stream ended first.
+// that is not nil is called exactly once, never from within the call it was given to; with an error that is ErrDetached when the stream ended first, so that what
+// tmux refused (tell it to the person) and what nobody knows (ask Attached.InputMark) stay apart.
 type Source interface {
 	// Run attaches and reads until the session ends, the stream breaks, or ctx is done. The error says which:
 	// nil when the session ended, ErrServerGone when the tmux server died under us.
 	Run(ctx context.Context, h Handler) error
 	// SendKeys types data into pane, at most 64 bytes a tmux command. mark is stored in the tab's tmux in the same
-	// command line as the last byte (see Attached.InputMark), so that either both happen or neither.
+	// command line as the last byte (see Attached.InputMark), so that either both happen or neither. An empty mark
+	// stores nothing; without data the mark alone is stored. data is valid only during the call.
 	SendKeys(pane PaneID, data []byte, mark string, done func(error))
-	// PasteChunk appends data to a tmux buffer of this name. PasteEnd pastes the buffer into pane, with brackets if
+	// PasteChunk appends data, valid only during the call, to a tmux buffer of this name. PasteEnd pastes the buffer into pane, with brackets if
 	// the program asked for them, deletes it and stores mark, in one command line. PasteAbort deletes it.
 	PasteChunk(buffer string, data []byte, done func(error))
 	PasteEnd(buffer string, pane PaneID, mark string, done func(error))
@@ -49,7 +51,8 @@ type Capture struct {
 	Vars    map[string]string // tmux format variables, by name, as CaptureVars lists them
 	Screen  []byte            // history and screen, capture-pane -peqJN
 	Saved   []byte            // the main screen under an alternate one, capture-pane -a; nil when there is none
-	Pending []byte            // bytes of an unfinished escape sequence, capture-pane -P
+	Pending []byte            // bytes of an unfinished escape sequence, capture-pane -P, unescaped
+	Replay  []byte            // what the program wrote last, instead of all the above, by a Source that is not tmux
 }
 
 // Handler is told what the source sees. The Terminal is one.
@@ -69,12 +72,15 @@ type Handler interface {
 	Copied(pane PaneID, text []byte)
 }
 
+// ModesOption is the pane user option that holds what a terminal knows of a pane and tmux does not.
+const ModesOption = "@tabs_modes"
+
 // Attached is the state of the session when the source attached.
 type Attached struct {
 	InputMark string            // the last mark stored by SendKeys or PasteEnd, "" when none
 	Windows   Windows           // all windows; the current one with its layout
 	Panes     []PaneState       // the panes of all windows
-	Options   map[PaneID]string // what SetPaneOption stored under the terminal's option, by pane
+	Options   map[PaneID]string // what SetPaneOption stored as ModesOption, by pane
 }
 
 // Windows are the windows of the session and the layout of the current one.
