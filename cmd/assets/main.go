@@ -210,20 +210,23 @@ func write(dist string, files map[string][]byte) error {
 	var mu sync.Mutex // protects all
 	var wg sync.WaitGroup
 	for name, data := range files {
+		forms := map[string]func([]byte) []byte{".gz": gzipBytes, ".br": brotliBytes}
 		switch path.Ext(name) {
-		case ".js", ".css", ".svg", ".map", ".txt", ".webmanifest", ".wasm":
+		case ".js", ".css", ".svg", ".txt", ".webmanifest", ".wasm":
+		case ".map":
+			delete(forms, ".br") // takes most of the build's time, for the few who open the browser's tools
 		default:
 			continue
 		}
-		wg.Go(func() {
-			for suffix, packed := range map[string][]byte{".br": brotliBytes(data), ".gz": gzipBytes(data)} {
-				if len(packed) < len(data) {
+		for suffix, pack := range forms {
+			wg.Go(func() {
+				if packed := pack(data); len(packed) < len(data) {
 					mu.Lock()
 					all[name+suffix] = packed
 					mu.Unlock()
 				}
-			}
-		})
+			})
+		}
 	}
 	wg.Wait()
 
