@@ -32,7 +32,7 @@ func tree(t *testing.T, files map[string]string) string {
 
 func TestBundle(t *testing.T) {
 	root := tree(t, map[string]string{
-		"src/main.ts":                        `import {twice} from "@who/lib"; import("./late"); document.title = String(twice(21)) + "long enough to get smaller";`,
+		"src/main.ts":                        `import {twice} from "@who/lib"; import("./late"); document.title = String(twice(21)) + "` + strings.Repeat("long enough to get smaller ", 20) + `";`,
 		"src/late.ts":                        `console.log("only when asked for");`,
 		"css/main.css":                       `:root { --accent: #123456 }`,
 		"img/icon.svg":                       `<svg xmlns="http://www.w3.org/2000/svg"/>`,
