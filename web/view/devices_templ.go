@@ -216,7 +216,7 @@ func Devices(p DevicesPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</code></p><button type=\"button\" data-action=\"copy\" data-testid=\"copy-address\">Copy the address</button></div></section></main>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</code></p><p class=\"hint\" data-testid=\"local-only\" hidden>This server listens on this machine only, so no other device can open the address. Start it with <code>--listen</code> and <code>--tls-self-signed</code> to reach it from a phone.</p><button type=\"button\" data-action=\"copy\" data-testid=\"copy-address\">Copy the address</button></div></section></main>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

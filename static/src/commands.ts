@@ -1,0 +1,120 @@
+// What every command does. The palette lists them, keys.ts has their shortcuts, the strip's buttons run some.
+
+import type { App } from "./app";
+import { ask } from "./dialog";
+import { keysOf, type Command } from "./keys";
+import { openPalette, type Entry } from "./palette";
+import { strings } from "./strings";
+import { defaultFontSize } from "./theme";
+
+export class Commands {
+  private readonly table: Record<Command, () => void>;
+
+  constructor(private readonly app: App) {
+    const pane = (): number | undefined => app.active?.layout?.active;
+    const onPane = (run: (pane: number) => void) => (): void => {
+      const id = pane();
+      if (id !== undefined) run(id);
+    };
+    const onTab = (run: (id: string) => void) => (): void => {
+      const tab = app.activeTab;
+      if (tab) run(tab.id);
+    };
+    const term = () => app.active?.activePane?.term;
+    this.table = {
+      newTab: () => void app.openAsked(),
+      closeTab: onTab((id) => void app.close(id)),
+      renameTab: onTab((id) => app.strip.rename(id)),
+      nextTab: () => app.step(1),
+      previousTab: () => app.step(-1),
+      moveTabRight: onTab((id) => app.strip.shift(id, 1)),
+      moveTabLeft: onTab((id) => app.strip.shift(id, -1)),
+      splitRight: onPane((id) => void app.active?.do({ op: "splitPane", pane: id, direction: "right" })),
+      splitDown: onPane((id) => void app.active?.do({ op: "splitPane", pane: id, direction: "down" })),
+      closePane: onPane((id) => void this.closePane(id)),
+      nextPane: onPane((id) => this.nextPane(id)),
+      zoomPane: onPane((id) => void app.active?.do({ op: "zoomPane", pane: id })),
+      newWindow: () => void app.active?.do({ op: "newWindow" }),
+      takeSize: () => app.active?.takeSize(),
+      copy: () => void app.copySelection(),
+      paste: () => void app.pasteClipboard(),
+      selectAll: () => term()?.selectAll(),
+      scrollToBottom: () => term()?.scrollToBottom(),
+      larger: () => app.setFontSize((size) => size + 1),
+      smaller: () => app.setFontSize((size) => size - 1),
+      resetFont: () => app.setFontSize(() => defaultFontSize),
+      statusBar: () => app.toggleStatusBar(),
+      screenReader: () => app.toggleScreenReader(),
+      fullScreen: () => void this.fullScreen(),
+      devices: () => location.assign(app.api.page("/devices")),
+      logout: () => void this.logout(),
+      palette: () => this.palette(),
+    };
+  }
+
+  run(command: Command): void {
+    this.table[command]();
+  }
+
+  /** Every command and every terminal. */
+  palette(): void {
+    const { app } = this;
+    const commands = (Object.keys(this.table) as Command[])
+      .filter((command) => command !== "palette")
+      .map((command): Entry => ({ label: strings.command[command], keys: keysOf(command), run: () => this.run(command) }));
+    openPalette([...this.tabs(), ...commands], () => app.focus());
+  }
+
+  /** The list of all terminals, for a strip that overflows. */
+  listTabs(): void {
+    openPalette(this.tabs(), () => this.app.focus());
+  }
+
+  private tabs(): Entry[] {
+    const { app } = this;
+    return app.list().map((tab) => ({ label: strings.goTo(tab.title || strings.untitled), run: () => app.show(tab.id) }));
+  }
+
+  private async closePane(id: number): Promise<void> {
+    const { app } = this;
+    const view = app.active;
+    if (!view) return;
+    const tab = app.activeTab;
+    if (view.paneIDs.length < 2) {
+      if (tab) await app.close(tab.id);
+      return;
+    }
+    // Which program runs in it, the tab tells of its active pane, which this one is.
+    const fresh = tab && (await app.api.getTab(app.sandbox, tab.id).catch(() => tab));
+    const runs = fresh?.foreground && !view.paneState(id)?.dead;
+    if (runs && !(await ask({ text: strings.endPaneQuestion(fresh.foreground), keep: strings.keep, act: strings.end }))) return;
+    await view.do({ op: "closePane", pane: id });
+  }
+
+  private nextPane(id: number): void {
+    const view = this.app.active;
+    const panes = view?.paneIDs ?? [];
+    const next = panes[(panes.indexOf(id) + 1) % panes.length];
+    view?.pane(next)?.focus();
+  }
+
+  private async fullScreen(): Promise<void> {
+    if (document.fullscreenElement) {
+      await document.exitFullscreen();
+      return;
+    }
+    await document.documentElement.requestFullscreen();
+    // Chromium then gives the page Ctrl+W, T and N too, which shells and editors use.
+    const { keyboard } = navigator as Navigator & { keyboard?: { lock(keys: string[]): Promise<void> } };
+    await keyboard?.lock(["KeyW", "KeyT", "KeyN", "Tab"]);
+  }
+
+  private async logout(): Promise<void> {
+    try {
+      await this.app.api.logout();
+      location.assign(this.app.api.page("/login"));
+    } catch (error) {
+      this.app.fail(strings.changeFailed, error);
+    }
+  }
+}

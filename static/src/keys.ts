@@ -1,0 +1,112 @@
+// The table of shortcuts. Nothing that shells and editors use is taken: no bare Ctrl+letter, no Alt+letter. Browsers keep
+// some for themselves in an ordinary window (Ctrl+Shift+T and W, Ctrl+PageUp), so those have a second one.
+
+export type Command =
+  | "newTab"
+  | "closeTab"
+  | "renameTab"
+  | "nextTab"
+  | "previousTab"
+  | "moveTabRight"
+  | "moveTabLeft"
+  | "splitRight"
+  | "splitDown"
+  | "closePane"
+  | "nextPane"
+  | "zoomPane"
+  | "newWindow"
+  | "takeSize"
+  | "copy"
+  | "paste"
+  | "selectAll"
+  | "scrollToBottom"
+  | "larger"
+  | "smaller"
+  | "resetFont"
+  | "statusBar"
+  | "screenReader"
+  | "fullScreen"
+  | "devices"
+  | "logout"
+  | "palette";
+
+/** Keys by their place on the keyboard (KeyboardEvent.code), so that layouts and Shift do not matter. */
+const shortcuts: Partial<Record<Command, string[]>> = {
+  newTab: ["Ctrl+Shift+KeyT", "Ctrl+Shift+Enter"],
+  closeTab: ["Ctrl+Shift+KeyW", "Ctrl+Shift+KeyX"],
+  renameTab: ["Ctrl+Shift+F2"],
+  nextTab: ["Ctrl+PageDown", "Ctrl+Shift+BracketRight"],
+  previousTab: ["Ctrl+PageUp", "Ctrl+Shift+BracketLeft"],
+  moveTabRight: ["Ctrl+Shift+PageDown"],
+  moveTabLeft: ["Ctrl+Shift+PageUp"],
+  splitRight: ["Ctrl+Shift+Backslash"],
+  splitDown: ["Ctrl+Shift+Minus"],
+  nextPane: ["Ctrl+Shift+Semicolon"],
+  zoomPane: ["Ctrl+Shift+KeyZ"],
+  palette: ["Ctrl+Shift+KeyP", "Ctrl+Shift+Space"],
+  copy: ["Ctrl+Shift+KeyC", "Ctrl+Insert"],
+  paste: ["Ctrl+Shift+KeyV", "Shift+Insert"],
+  selectAll: ["Ctrl+Shift+KeyA"],
+  scrollToBottom: ["Shift+End"],
+  larger: ["Ctrl+Equal", "Ctrl+Shift+Equal"],
+  smaller: ["Ctrl+Minus"],
+  resetFont: ["Ctrl+Digit0"],
+};
+
+// On a Mac, Cmd is free of terminals: the usual keys work beside the table.
+const macShortcuts: Partial<Record<Command, string[]>> = {
+  copy: ["Meta+KeyC"],
+  selectAll: ["Meta+KeyA"],
+  larger: ["Meta+Equal"],
+  smaller: ["Meta+Minus"],
+  resetFont: ["Meta+Digit0"],
+};
+
+const platform = typeof navigator === "undefined" ? "" : navigator.platform;
+export const isMac = /^(Mac|iP)/.test(platform);
+export const isWindows = /^Win/.test(platform);
+
+const byKeys = new Map<string, Command>();
+for (const table of isMac ? [shortcuts, macShortcuts] : [shortcuts]) {
+  for (const [command, all] of Object.entries(table)) {
+    for (const keys of all) byKeys.set(keys, command as Command);
+  }
+}
+
+type Keys = Pick<KeyboardEvent, "code" | "ctrlKey" | "altKey" | "shiftKey" | "metaKey">;
+
+/** Ctrl+Shift+1 to 9 select a tab by its place, 9 the last. */
+export function tabNumber(event: Keys): number | undefined {
+  if (!event.ctrlKey || !event.shiftKey || event.altKey || event.metaKey) return undefined;
+  const match = /^Digit([1-9])$/.exec(event.code);
+  return match ? Number(match[1]) : undefined;
+}
+
+/** The command of a key press, if it is a shortcut. */
+export function commandOf(event: Keys, hasSelection: boolean): Command | undefined {
+  const keys =
+    (event.ctrlKey ? "Ctrl+" : "") +
+    (event.altKey ? "Alt+" : "") +
+    (event.metaKey ? "Meta+" : "") +
+    (event.shiftKey ? "Shift+" : "") +
+    event.code.replace(/^NumpadEnter$/, "Enter");
+  // Windows terminals copy a selection with Ctrl+C and paste with Ctrl+V, and people there expect it. Everywhere else
+  // Ctrl+C is 0x03 whatever is selected.
+  if (isWindows && keys === "Ctrl+KeyC" && hasSelection) return "copy";
+  if (isWindows && keys === "Ctrl+KeyV") return "paste";
+  return byKeys.get(keys);
+}
+
+/** How a shortcut is written beside its command. */
+export function keysOf(command: Command): string {
+  const keys = (isMac && macShortcuts[command]?.[0]) || shortcuts[command]?.[0];
+  return keys ? spell(keys) : "";
+}
+
+function spell(keys: string): string {
+  const names: Record<string, string> = { BracketRight: "]", BracketLeft: "[", Backslash: "\\", Minus: "-", Semicolon: ";", Equal: "+" };
+  return keys
+    .split("+")
+    .map((key) => names[key] ?? key.replace(/^(Key|Digit)/, "").replace(/^Meta$/, "⌘"))
+    .join(isMac ? " " : "+");
+}

@@ -1,0 +1,645 @@
+// One tab as it is shown: its socket, its panes, its input, and what is said over them.
+
+import type { ITheme } from "@xterm/xterm";
+import { Banner, panel, type BannerContent } from "./banner";
+import { Connection, type LinkState } from "./connection";
+import { button, element } from "./dom";
+import { Acks } from "./flow";
+import { InputStream, isReport } from "./input";
+import { fit, sameSize, scaledFont, type Cell } from "./layout";
+import { Pane } from "./pane";
+import { Panes, place } from "./panes";
+import { strings } from "./strings";
+import { measureCell, type Font } from "./theme";
+import { webglUsable } from "./renderer";
+import {
+  closeCode,
+  decode,
+  encodeAck,
+  frame,
+  FrameError,
+  protocol,
+  type EndReason,
+  type Hello,
+  type Layout,
+  type Op,
+  type PaneState,
+  type Size,
+  type SizeOwner,
+  type TabMessage,
+  type Welcome,
+} from "./wire";
+import { defaultWidths, type Widths } from "./widths";
+
+export type ViewState = "connecting" | "live" | "reconnecting" | "ended";
+
+/** What a view needs of the page. */
+export interface ViewHost {
+  url: string;
+  token: string;
+  scrollback: number;
+  theme: ITheme;
+  font: Font;
+  screenReader: boolean;
+  /** The place for cells, in pixels. */
+  place(): Cell;
+  /** Something that is shown outside of the view has changed. */
+  changed(view: TabView): void;
+  key(event: KeyboardEvent): boolean;
+  notice(text: string, key?: string): void;
+  copied(view: TabView, pane: Pane, text: string): void;
+  paste(view: TabView, pane: Pane, text: string): void;
+  link(url: string | undefined): void;
+  version(version: string): void;
+  loggedOut(): void;
+  /** The link was lost before anything came: is this page still logged in, the tab still there? */
+  doubt(): void;
+  closeTab(): void;
+  openTab(): void;
+  revive(): void;
+}
+
+// What a view keeps of panes that are not shown: zoomed away, or in another window.
+const maxHiddenPanes = 12;
+// The size that was asked for may never come: tmux bounds it, or a person sized the window by hand.
+const sizeGraceMs = 1_000;
+
+export class TabView {
+  readonly element: HTMLElement;
+  state: ViewState = "connecting";
+  layout?: Layout;
+  rtt?: number;
+  plain = false;
+  owner?: SizeOwner;
+  ended?: EndReason;
+  private readonly panes = new Map<number, Pane>();
+  private readonly states = new Map<number, PaneState>();
+  private readonly drawing: Panes;
+  private readonly banner = new Banner();
+  private readonly input: InputStream;
+  private readonly acks: Acks;
+  private readonly link: Connection;
+  private readonly ops = new Map<number, (error?: { code: string; error: string }) => void>();
+  private readonly waiters: (() => void)[] = [];
+  private panel?: HTMLElement;
+  private opID = 0;
+  private widths: Widths = defaultWidths;
+  private stream = "";
+  private readonly ready = new Set<number>(); // panes that are in step on this link
+  private laidOut = false; // a layout came on this link
+  private sizeAsked?: Size;
+  private sizeTimer?: ReturnType<typeof setTimeout>;
+  private sizeGraceOver = false;
+  private ticker?: ReturnType<typeof setInterval>;
+  private linkState: LinkState = { name: "connecting" };
+  private shown = false;
+  private exitCode?: number;
+
+  constructor(
+    readonly id: string,
+    private readonly host: ViewHost,
+  ) {
+    this.element = element("div", { class: "view", hidden: true, data: { view: id, state: "connecting", testid: "view" } });
+    this.drawing = new Panes({
+      resizePane: (pane, size) => void this.do({ op: "resizePane", pane, ...size }),
+    });
+    this.element.append(this.drawing.element, this.banner.element);
+    this.input = new InputStream((data) => this.link.send(data));
+    this.acks = new Acks((pane, offset) => this.link.send(encodeAck(pane, offset)));
+    this.link = new Connection({
+      url: host.url,
+      hello: () => this.hello(),
+      onText: (message) => this.message(message as unknown as TabMessage),
+      onBinary: (data) => this.binary(data),
+      onState: (state) => this.linkChanged(state),
+      onRtt: (milliseconds) => {
+        this.rtt = milliseconds;
+        this.host.changed(this);
+      },
+    });
+  }
+
+  start(): void {
+    this.link.start();
+  }
+
+  // What the page asks of a view.
+
+  get activePane(): Pane | undefined {
+    return this.layout && this.panes.get(this.layout.active);
+  }
+
+  get paneIDs(): number[] {
+    return this.layout?.panes.map((box) => box.id) ?? [];
+  }
+
+  pane(id: number): Pane | undefined {
+    return this.panes.get(id);
+  }
+
+  paneState(id: number): PaneState | undefined {
+    return this.states.get(id);
+  }
+
+  /** Resolves when the view is live or ended. */
+  settled(): Promise<void> {
+    if (this.state === "live" || this.state === "ended") return Promise.resolve();
+    return new Promise((resolve) => this.waiters.push(resolve));
+  }
+
+  setShown(shown: boolean): void {
+    this.shown = shown;
+    this.element.hidden = !shown;
+    this.acks.setSlow(!shown);
+    this.link.setIdle(!shown);
+    for (const pane of this.panes.values()) pane.setShown(shown);
+    if (shown) this.fit();
+    this.tick();
+  }
+
+  focus(): void {
+    const actions = this.panel?.querySelector("button");
+    if (actions) actions.focus();
+    else this.activePane?.focus();
+  }
+
+  retry(): void {
+    this.link.retry();
+  }
+
+  check(): void {
+    this.link.check();
+  }
+
+  pause(): void {
+    this.link.pause();
+  }
+
+  do(op: Op): Promise<void> {
+    const id = ++this.opID;
+    return new Promise((resolve) => {
+      this.ops.set(id, (error) => {
+        if (error) this.host.notice(strings.failed(strings.changeFailed, error.error), "do");
+        resolve();
+      });
+      if (!this.link.send({ type: "do", id, ...op })) this.finish(id, { code: "offline", error: strings.offline });
+    });
+  }
+
+  takeSize(): void {
+    this.sendSize();
+    this.link.send({ type: "takeSize" });
+  }
+
+  /** Pastes a prepared text. */
+  pasteInto(pane: Pane, data: Uint8Array): void {
+    if (data.length === 0) return;
+    if (!this.input.paste(pane.id, data)) this.host.notice(strings.keysRefused, "refused");
+    this.tick();
+  }
+
+  setTheme(theme: ITheme): void {
+    for (const pane of this.panes.values()) pane.setTheme(theme);
+  }
+
+  setScreenReader(on: boolean): void {
+    for (const pane of this.panes.values()) pane.term.options.screenReaderMode = on;
+  }
+
+  /** The place or the font has changed. */
+  fit(): void {
+    if (!this.shown) return;
+    this.sendSize();
+    this.draw();
+  }
+
+  dispose(): void {
+    clearInterval(this.ticker);
+    clearTimeout(this.sizeTimer);
+    this.link.dispose();
+    this.acks.reset();
+    for (const pane of this.panes.values()) pane.dispose();
+    this.element.remove();
+  }
+
+  // The link.
+
+  private hello(): Hello {
+    this.sizeAsked = this.wanted();
+    const panes: Record<number, number> = {};
+    for (const [id, pane] of this.panes) if (pane.offset !== undefined) panes[id] = pane.offset;
+    return {
+      type: "hello",
+      protocol,
+      token: this.host.token,
+      size: this.sizeAsked,
+      readOnly: false,
+      scrollback: this.host.scrollback,
+      stream: this.stream,
+      panes,
+      input: this.input.id,
+    };
+  }
+
+  private linkChanged(state: LinkState): void {
+    const before = this.linkState;
+    this.linkState = state;
+    if (state.name !== "open") {
+      this.input.hold();
+      this.acks.reset();
+      this.ready.clear();
+      this.laidOut = false;
+      this.sizeGraceOver = false;
+      clearTimeout(this.sizeTimer);
+      for (const id of [...this.ops.keys()]) this.finish(id, { code: "offline", error: strings.noAnswer });
+      if (this.state === "live") this.setState("reconnecting");
+    }
+    if (state.name === "waiting") {
+      if (state.code === closeCode.badFrame) this.host.notice(strings.badFrame, "link");
+      if (state.code === closeCode.messageTooBig) this.host.notice(strings.messageTooBig, "link");
+      if (before.name === "connecting") this.host.doubt();
+    }
+    if (state.name === "closed") {
+      if (state.code === closeCode.loggedOut) this.host.loggedOut();
+      if (state.code === closeCode.tabGone) this.end("closed");
+      if (state.code === closeCode.serverGone) this.end("server_gone");
+    }
+    this.tick();
+  }
+
+  private binary(data: ArrayBuffer): void {
+    let decoded;
+    try {
+      decoded = decode(data);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.host.notice(strings.badFrame, "link");
+      this.link.restart();
+      return;
+    }
+    switch (decoded.type) {
+      case frame.output:
+        this.panes.get(decoded.pane)?.output(decoded);
+        return;
+      case frame.snapshot:
+        this.need(decoded.pane, decoded.size).snapshot(decoded);
+        return;
+      case frame.resize:
+        this.panes.get(decoded.pane)?.resize(decoded);
+        return;
+      case frame.inputAck:
+        this.input.acked(decoded.offset);
+    }
+  }
+
+  private message(message: TabMessage): void {
+    switch (message.type) {
+      case "welcome":
+        this.welcomed(message);
+        return;
+      case "layout":
+        this.layout = message;
+        this.laidOut = true;
+        for (const box of message.panes) this.need(box.id, box).setShown(this.shown);
+        this.forgetHidden();
+        this.draw();
+        this.checkLive();
+        this.host.changed(this);
+        return;
+      case "pane":
+        this.states.set(message.pane, message);
+        this.note(message.pane);
+        this.host.changed(this);
+        return;
+      case "size":
+        this.owner = message;
+        this.draw();
+        this.tick();
+        this.checkLive();
+        this.host.changed(this);
+        return;
+      case "inputRefused":
+        this.input.acked(message.offset);
+        this.host.notice(strings.inputRefused(message.reason), "refused");
+        return;
+      case "done":
+        this.finish(message.id, message.error);
+        return;
+      case "notice":
+        this.host.notice(message.text, message.code);
+        return;
+      case "clipboard": {
+        const pane = this.panes.get(message.pane);
+        if (pane) this.host.copied(this, pane, message.text);
+        return;
+      }
+      case "ended":
+        this.exitCode = message.exitCode;
+        this.end(message.reason);
+    }
+  }
+
+  private welcomed(message: Welcome): void {
+    const resumes = message.stream === this.stream;
+    this.stream = message.stream;
+    this.plain = message.plain;
+    this.widths = message.widths ?? defaultWidths;
+    this.ended = undefined;
+    this.setPanel(undefined);
+    for (const [id, pane] of this.panes) {
+      if (!resumes) pane.offset = undefined;
+      else if (pane.offset !== undefined) this.ready.add(id);
+    }
+    this.input.resume(message.inputOffset);
+    this.host.version(message.version);
+  }
+
+  private finish(id: number, error?: { code: string; error: string }): void {
+    const done = this.ops.get(id);
+    this.ops.delete(id);
+    done?.(error);
+  }
+
+  // Panes.
+
+  private need(id: number, size: Size): Pane {
+    const known = this.panes.get(id);
+    if (known) return known;
+    const { font } = this.host;
+    const { letterSpacing } = measureCell(font, webglUsable());
+    const pane: Pane = new Pane(
+      {
+        id,
+        size: { cols: size.cols, rows: size.rows },
+        theme: this.host.theme,
+        font: { ...font, letterSpacing },
+        scrollback: this.host.scrollback,
+        widths: this.widths,
+        screenReader: this.host.screenReader,
+      },
+      {
+        input: (data) => this.typed(pane, data),
+        binary: (data) => this.send(pane, Uint8Array.from(data, (character) => character.charCodeAt(0))),
+        paste: (text) => this.host.paste(this, pane, text),
+        parsed: (offset) => {
+          this.ready.add(id);
+          this.acks.parsed(id, offset);
+          if (this.state !== "live") this.checkLive();
+        },
+        gap: () => {
+          pane.offset = undefined;
+          this.link.restart();
+        },
+        focused: () => {
+          if (this.layout && this.layout.active !== id && this.paneIDs.includes(id)) {
+            void this.do({ op: "selectPane", pane: id });
+          }
+        },
+        copied: (text) => this.host.copied(this, pane, text),
+        key: (event) => this.host.key(event),
+        cellChanged: () => this.draw(),
+        link: (url) => this.host.link(url),
+      },
+    );
+    this.panes.set(id, pane);
+    pane.setShown(this.shown);
+    this.note(id);
+    return pane;
+  }
+
+  private forgetHidden(): void {
+    const hidden = [...this.panes.keys()].filter((id) => !this.paneIDs.includes(id));
+    for (const id of hidden.slice(0, Math.max(0, hidden.length - maxHiddenPanes))) {
+      this.panes.get(id)?.dispose();
+      this.panes.delete(id);
+      this.states.delete(id);
+    }
+  }
+
+  private typed(pane: Pane, data: string): void {
+    if (this.state !== "live" && isReport(data)) return;
+    this.send(pane, new TextEncoder().encode(data));
+  }
+
+  private send(pane: Pane, data: Uint8Array): void {
+    if (this.ended || this.states.get(pane.id)?.dead) return;
+    if (!this.input.type(pane.id, data)) this.host.notice(strings.keysRefused, "refused");
+    if (this.state !== "live") this.tick();
+  }
+
+  /** What is said at the bottom of a pane: its program ended, or tmux takes its keys. */
+  private note(id: number): void {
+    const pane = this.panes.get(id);
+    const state = this.states.get(id);
+    if (!pane) return;
+    pane.element.querySelector(".pane-note")?.remove();
+    pane.element.setAttribute("aria-label", strings.pane(state?.title ?? ""));
+    if (!state) return;
+    if (state.dead) {
+      const close = (): void => {
+        if (this.paneIDs.length > 1) void this.do({ op: "closePane", pane: id });
+        else this.host.closeTab();
+      };
+      const restart = (): void => {
+        void this.do({ op: "respawnPane", pane: id });
+        pane.focus();
+      };
+      pane.element.append(
+        element(
+          "div",
+          { class: "pane-note", role: "status", data: { testid: "pane-ended", kind: state.exitCode || state.signal ? "failed" : "ok" } },
+          element("span", { text: strings.exited(state.exitCode, state.signal) }),
+          button({ label: strings.restart, run: restart, testid: "restart" }),
+          button({ label: strings.close, run: close, testid: "close-ended" }),
+        ),
+      );
+    } else if (state.mode) {
+      pane.element.append(
+        element(
+          "div",
+          { class: "pane-note", role: "status", data: { testid: "pane-mode", kind: "mode" } },
+          element("span", { text: strings.inMode(state.mode) }),
+          button({ label: strings.leaveMode, run: () => void this.do({ op: "leaveMode", pane: id }) }),
+        ),
+      );
+    }
+  }
+
+  // Size.
+
+  private cell(): Cell {
+    return measureCell(this.host.font, webglUsable()).cell;
+  }
+
+  /** The size that fits this page. */
+  wanted(): Size | undefined {
+    const room = this.host.place();
+    return room.width > 0 && room.height > 0 ? fit(room, this.cell()) : undefined;
+  }
+
+  private sendSize(): void {
+    const size = this.wanted();
+    if (!size || sameSize(size, this.sizeAsked)) return;
+    if (this.link.send({ type: "resize", ...size })) this.sizeAsked = size;
+  }
+
+  private draw(): void {
+    const { layout } = this;
+    if (!layout) return;
+    const room = this.host.place();
+    const foreign = this.foreignSize();
+    let { cell, letterSpacing } = measureCell(this.host.font, webglUsable());
+    let fontSize = this.host.font.size;
+    if (foreign) {
+      fontSize = scaledFont(room, layout.size, cell, fontSize);
+      ({ cell, letterSpacing } = measureCell({ ...this.host.font, size: fontSize }, webglUsable()));
+    }
+    for (const box of layout.panes) this.panes.get(box.id)?.setFont(fontSize, letterSpacing);
+    // What is drawn counts, should it not be what was measured: another renderer, a browser that rounds its own way.
+    const drawn = layout.panes.map((box) => this.panes.get(box.id)?.cell).find((found) => found !== undefined);
+    if (drawn && this.shown && Math.abs(drawn.width - cell.width) * layout.size.cols > 2) cell = drawn;
+    const boxes = new Map([...this.panes].map(([id, pane]) => [id, pane.element]));
+    this.drawing.draw(layout, cell, boxes);
+    this.element.classList.toggle("foreign", foreign);
+    if (foreign) {
+      const width = layout.size.cols * cell.width;
+      const height = layout.size.rows * cell.height;
+      place(this.drawing.element, {
+        left: Math.max(0, Math.floor((room.width - width) / 2)),
+        top: Math.max(0, Math.floor((room.height - height) / 2)),
+        width,
+        height,
+      });
+    }
+  }
+
+  /** Another device owns the size, and it is not ours by chance. */
+  private foreignSize(): boolean {
+    return this.owner?.mine === false && this.layout !== undefined && !sameSize(this.layout.size, this.wanted());
+  }
+
+  // State.
+
+  /** Live: the screen is the one of the program, in its size. Only then does waiting input go. */
+  private checkLive(): void {
+    if (this.link.state.name !== "open" || !this.laidOut || !this.layout || this.ended) return;
+    if (!this.layout.panes.every((box) => this.ready.has(box.id))) return;
+    if (this.owner?.mine && this.sizeAsked && !sameSize(this.layout.size, this.sizeAsked) && !this.sizeGraceOver) {
+      this.sizeTimer ??= setTimeout(() => {
+        this.sizeTimer = undefined;
+        this.sizeGraceOver = true;
+        this.checkLive();
+      }, sizeGraceMs);
+      return;
+    }
+    clearTimeout(this.sizeTimer);
+    this.sizeTimer = undefined;
+    this.input.release();
+    if (this.state !== "live") this.setState("live");
+    this.tick();
+  }
+
+  private end(reason: EndReason): void {
+    this.ended = reason;
+    this.setState("ended");
+    if (reason === "server_gone") {
+      this.setPanel(
+        panel({
+          title: strings.serverGoneTitle,
+          text: strings.serverGoneText,
+          testid: "server-gone",
+          actions: [
+            { label: strings.revive, primary: true, run: () => this.host.revive(), testid: "revive" },
+            { label: strings.newTerminal, run: () => this.host.openTab(), testid: "new" },
+            { label: strings.close, run: () => this.host.closeTab() },
+          ],
+        }),
+      );
+    } else {
+      const exited = reason === "exited" ? strings.exited(this.exitCode ?? 0, undefined) : "";
+      this.setPanel(
+        panel({
+          title: exited || strings.tabGoneTitle,
+          text: exited ? undefined : strings.tabGoneText,
+          testid: "tab-gone",
+          actions: [
+            { label: strings.newTerminal, primary: true, run: () => this.host.openTab(), testid: "new" },
+            { label: strings.close, run: () => this.host.closeTab() },
+          ],
+        }),
+      );
+    }
+    this.tick();
+  }
+
+  private setPanel(content: HTMLElement | undefined): void {
+    const focused = this.element.contains(document.activeElement);
+    this.panel?.remove();
+    this.panel = content;
+    if (!content) return;
+    this.element.append(content);
+    if (focused && this.shown) this.focus();
+  }
+
+  private setState(state: ViewState): void {
+    this.state = state;
+    this.element.dataset.state = state;
+    if (state === "live" || state === "ended") for (const resolve of this.waiters.splice(0)) resolve();
+    this.host.changed(this);
+  }
+
+  /** Brings the line at the bottom up to date, every second while it counts. */
+  private tick(): void {
+    const dropped = this.input.expire();
+    if (dropped > 0) this.host.notice(strings.keysDropped(dropped), "refused");
+    this.banner.show(this.bannerContent());
+    const counts = this.linkState.name === "waiting" || (this.state !== "live" && this.input.waiting > 0);
+    if (counts && this.ticker === undefined) this.ticker = setInterval(() => this.tick(), 1_000);
+    if (!counts) {
+      clearInterval(this.ticker);
+      this.ticker = undefined;
+    }
+  }
+
+  private bannerContent(): BannerContent | undefined {
+    if (this.ended) return undefined;
+    const link = this.linkState;
+    const waiting = this.input.waiting > 0 ? strings.keysWaiting(this.input.waiting) : undefined;
+    if (link.name === "waiting" && this.state === "reconnecting") {
+      const texts: Record<number, string> = {
+        [closeCode.protocolVersion]: strings.oldPage,
+        [closeCode.tooManyViewers]: strings.tooManyViewers,
+      };
+      const seconds = Math.max(0, Math.ceil((link.until - Date.now()) / 1000));
+      const text = texts[link.code] ?? (navigator.onLine ? strings.reconnectingIn(seconds) : strings.offline);
+      return {
+        kind: "link",
+        text,
+        detail: waiting,
+        actions: [
+          link.code === closeCode.protocolVersion
+            ? { label: strings.reload, run: () => location.assign(location.href), testid: "reload" }
+            : { label: strings.retryNow, run: () => this.retry(), testid: "retry" },
+        ],
+      };
+    }
+    if (this.state === "reconnecting") return { kind: "link", text: strings.reconnectingIn(0), detail: waiting };
+    if (this.state === "connecting" && link.name === "waiting") {
+      const seconds = Math.max(0, Math.ceil((link.until - Date.now()) / 1000));
+      return {
+        kind: "link",
+        text: strings.reconnectingIn(seconds),
+        actions: [{ label: strings.retryNow, run: () => this.retry(), testid: "retry" }],
+      };
+    }
+    if (this.foreignSize()) {
+      return {
+        kind: "size",
+        text: strings.sizedFor(this.owner?.ownerName || strings.anotherDevice),
+        actions: [{ label: strings.useThisSize, run: () => this.takeSize(), testid: "use-size" }],
+      };
+    }
+    return undefined;
+  }
+}
+
