@@ -72,6 +72,9 @@ func (s *Server) checkPage(c echo.Context) error {
 		if err := s.checkSameOrigin(c.Request()); err != nil {
 			return err
 		}
+		if err := parseForm(c.Request()); err != nil {
+			return err
+		}
 		if !w.checkPageToken(c.FormValue(tokenField)) {
 			return errForbidden("this form is from before your last login", "reload the page and try again")
 		}
@@ -201,6 +204,16 @@ func (s *Server) checkSameOrigin(r *http.Request) error {
 			clip(s.origin(r)))
 	}
 	return errForbidden("this request did not come from a page of this server", remedy)
+}
+
+// parseForm reads the form of a request, and unlike FormValue says what is wrong with it.
+func parseForm(r *http.Request) error {
+	err := r.ParseForm()
+	var long *http.MaxBytesError
+	if err == nil || errors.As(err, &long) {
+		return err
+	}
+	return errInvalid("the form is not encoded as a form", "")
 }
 
 func isSafe(method string) bool {

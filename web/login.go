@@ -94,6 +94,9 @@ func (s *Server) login(c echo.Context) error {
 	if err := s.checkSameOrigin(r); err != nil {
 		return err
 	}
+	if err := parseForm(r); err != nil {
+		return err
+	}
 	next := s.localPath(c.FormValue("next"))
 	device, err := checkDevice(c.FormValue("device"))
 	if err != nil {

@@ -64,6 +64,7 @@ type Server struct {
 	sessions *webSessions
 	logins   *logins
 	sockets  *sockets
+	timing   timing
 	meters   *meters
 	echo     *echo.Echo
 }
@@ -87,6 +88,7 @@ func New(d Deps) (*Server, error) {
 		sessions: newWebSessions(d.Store, d.OrgID, d.BasePath, d.Now),
 		logins:   &logins{store: d.Store, now: d.Now},
 		meters:   newMeters(d.Metrics),
+		timing:   defaultTiming,
 	}
 	s.sockets = newSockets(s.meters)
 

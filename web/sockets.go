@@ -19,9 +19,16 @@ const (
 	// A viewer costs up to 100 KB here and some work for every byte of its tab.
 	maxViewersPerTab = 32
 	maxSockets       = 1024
-
-	helloTimeout = 5 * time.Second
 )
+
+// timing is how patient the server is with sockets.
+type timing struct {
+	hello time.Duration // for the first frame
+	// A peer of which nothing was heard for quiet is asked; when it stays silent for pong it is dead.
+	quiet, pong time.Duration
+}
+
+var defaultTiming = timing{hello: 5 * time.Second, quiet: 5 * time.Second, pong: 4 * time.Second}
 
 const closeInternal = 1011
 
@@ -128,15 +135,15 @@ func (ss *sockets) drain(ctx context.Context) error {
 	ss.mu.Lock()
 	left := len(ss.open)
 	for k := range ss.open {
-		k.conn.ws.CloseNow()
 		k.cancel(context.Cause(ctx))
+		k.conn.cut()
 	}
 	ss.mu.Unlock()
 	<-gone
 	if left == 0 {
 		return nil
 	}
-	return fmt.Errorf("close sockets: %d did not say goodbye in time", left)
+	return fmt.Errorf("close sockets: %d said no goodbye: %w", left, ctx.Err())
 }
 
 // serveSocket upgrades the request and runs serve with the authenticated hello until it returns; its error chooses the
@@ -153,7 +160,8 @@ func (s *Server) serveSocket(c echo.Context, tab string, refusal error, serve fu
 	}
 	conn := &wsConn{}
 	conn.alive()
-	ws, err := websocket.Accept(c.Response(), c.Request(), &websocket.AcceptOptions{
+	h := &hijacker{ResponseWriter: c.Response()}
+	ws, err := websocket.Accept(h, c.Request(), &websocket.AcceptOptions{
 		// checkSocket has compared Origin with our own, as a proxy shows it; Accept knows only the Host header.
 		InsecureSkipVerify:   true,
 		CompressionMode:      websocket.CompressionNoContextTakeover,
@@ -164,7 +172,7 @@ func (s *Server) serveSocket(c echo.Context, tab string, refusal error, serve fu
 		return errInvalid("not a websocket handshake", err.Error())
 	}
 	ws.SetReadLimit(terminal.MaxFrameBytes)
-	conn.ws = ws
+	conn.ws, conn.tcp = ws, h.tcp
 	defer ws.CloseNow()
 
 	// Not the request's context: it is not cancelled when the peer vanishes, and would be when the server shuts down,
@@ -207,11 +215,17 @@ func (s *Server) stillLoggedIn(ctx context.Context, w *webSession) error {
 
 func (s *Server) runSocket(ctx context.Context, cancel context.CancelCauseFunc, k *socket, w *webSession,
 	serve func(context.Context, *wsConn, terminal.Hello) error) error {
-	late := time.AfterFunc(helloTimeout, func() {
+	fired := make(chan struct{})
+	late := time.AfterFunc(s.timing.hello, func() {
+		defer close(fired)
 		k.away(&s.sockets.wg, terminal.CloseHelloLate, "no hello in time")
 	})
 	binary, data, err := k.conn.Read(ctx)
-	if !late.Stop() || err != nil {
+	if !late.Stop() {
+		<-fired
+		return err
+	}
+	if err != nil {
 		return err
 	}
 	if binary {
@@ -230,8 +244,9 @@ func (s *Server) runSocket(ctx context.Context, cancel context.CancelCauseFunc, 
 	alive, stop := context.WithCancel(ctx)
 	defer stop()
 	wg.Go(func() {
-		if err := k.conn.keepAlive(alive); err != nil {
-			cancel(err) // cuts the connection: there is nobody to say goodbye to
+		if err := k.conn.keepAlive(alive, s.timing); err != nil {
+			cancel(err)
+			k.conn.cut() // there is nobody to say goodbye to
 		}
 	})
 	return serve(ctx, k.conn, hello)

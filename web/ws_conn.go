@@ -1,9 +1,12 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
+	"net"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -17,15 +20,12 @@ const (
 	compressAboveBytes = 1 << 10
 	// keptBufferBytes is the read buffer that a viewer keeps between frames; a paste's larger one is given back.
 	keptBufferBytes = 4 << 10
-
-	// A peer of which nothing was heard for pingInterval is asked; when it stays silent for pongTimeout it is dead.
-	pingInterval = 5 * time.Second
-	pongTimeout  = 5 * time.Second
 )
 
 // wsConn makes a websocket a terminal.Conn.
 type wsConn struct {
 	ws    *websocket.Conn
+	tcp   net.Conn // under ws
 	buf   []byte
 	heard atomic.Int64 // unix nanoseconds of the last sign of life
 }
@@ -84,6 +84,21 @@ func (c *wsConn) Close(code int, reason string) error {
 	return c.ws.Close(websocket.StatusCode(code), reason)
 }
 
+// cut ends the connection without a goodbye, and any wait for the peer's.
+func (c *wsConn) cut() { c.tcp.Close() }
+
+// hijacker remembers the connection that it gives away: websocket.Conn cannot be cut while it says goodbye.
+type hijacker struct {
+	http.ResponseWriter
+	tcp net.Conn
+}
+
+func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buf, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	h.tcp = conn
+	return conn, buf, err
+}
+
 func (c *wsConn) alive() { c.heard.Store(time.Now().UnixNano()) }
 
 func (c *wsConn) silence() time.Duration { return time.Since(time.Unix(0, c.heard.Load())) }
@@ -91,9 +106,9 @@ func (c *wsConn) silence() time.Duration { return time.Since(time.Unix(0, c.hear
 var errDead = errors.New("peer is silent")
 
 // keepAlive returns errDead once the peer is dead. Every frame is a sign of life, since on a slow line the answer to a
-// ping waits behind a snapshot for longer than pongTimeout.
-func (c *wsConn) keepAlive(ctx context.Context) error {
-	t := time.NewTicker(pingInterval)
+// ping waits behind a snapshot for longer than we want to wait for it.
+func (c *wsConn) keepAlive(ctx context.Context, patience timing) error {
+	t := time.NewTimer(patience.quiet)
 	defer t.Stop()
 	for {
 		select {
@@ -101,18 +116,20 @@ func (c *wsConn) keepAlive(ctx context.Context) error {
 			return nil
 		case <-t.C:
 		}
-		if c.silence() < pingInterval {
+		if wait := patience.quiet - c.silence(); wait > 0 {
+			t.Reset(wait)
 			continue
 		}
-		ping, cancel := context.WithTimeout(ctx, pongTimeout)
+		ping, cancel := context.WithTimeout(ctx, patience.pong)
 		err := c.ws.Ping(ping)
 		cancel()
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil && c.silence() >= pongTimeout {
+		if err != nil && c.silence() >= patience.pong {
 			return errDead
 		}
+		t.Reset(patience.quiet)
 	}
 }
 
