@@ -518,6 +518,3 @@ func (m *modes) clone() *modes {
 	c.inner, c.outer.csi, c.outer.str, c.title, c.out = vt{}, nil, nil, nil, nil
 	return &c
 }
-
-func (m *modes) encode() string  { return "" }
-func (m *modes) decode(s string) {}

@@ -172,52 +172,58 @@ func (v *vt) sequence(c byte, h vtHandler) {
 	}
 }
 
-// ground takes text up to the next control and returns how many bytes it took, at least one.
+// ground takes text up to the next control and returns how many bytes it took, at least one. As in tmux, bytes that are
+// no character show nothing.
 func (v *vt) ground(data []byte, h vtHandler) int {
-	if len(v.partial) > 0 {
-		return v.complete(data, h)
-	}
 	n := 0
 	for n < len(data) && data[n] >= 0x20 && data[n] < 0x7f {
 		n++
 	}
 	if n > 0 {
+		v.partial = v.partial[:0]
 		h.ascii(n)
 		return n
 	}
-	c := data[0]
-	switch {
+	switch c := data[0]; {
 	case c == 0x1b:
+		v.partial = v.partial[:0]
 		v.enter(vtEscape)
 	case c < 0x20:
+		v.partial = v.partial[:0]
 		h.control(c)
-	case c >= 0x80:
-		if !utf8.FullRune(data) {
-			v.partial = append(v.partial, data...)
-			return len(data)
+	case c == 0x7f:
+	case len(v.partial) > 0 || !utf8.FullRune(data):
+		v.character(c, h)
+	default:
+		if r, size := utf8.DecodeRune(data); size > 1 {
+			h.char(r)
+			return size
 		}
-		r, size := utf8.DecodeRune(data)
-		h.char(r)
-		return size
+		v.character(c, h)
 	}
 	return 1
 }
 
-// complete adds bytes to a character that the last feed left unfinished.
-func (v *vt) complete(data []byte, h vtHandler) int {
-	c := data[0]
-	if c < 0x80 || c >= 0xc0 { // cut short
-		v.partial = v.partial[:0]
-		h.char(utf8.RuneError)
-		return 0
+// character collects a character byte by byte.
+func (v *vt) character(c byte, h vtHandler) {
+	if len(v.partial) == 0 && (c < 0xc2 || c > 0xf4) {
+		return
 	}
 	v.partial = append(v.partial, c)
-	if utf8.FullRune(v.partial) {
-		r, _ := utf8.DecodeRune(v.partial)
-		v.partial = v.partial[:0]
+	size := 2
+	switch lead := v.partial[0]; {
+	case lead >= 0xf0:
+		size = 4
+	case lead >= 0xe0:
+		size = 3
+	}
+	if len(v.partial) < size {
+		return
+	}
+	if r, n := utf8.DecodeRune(v.partial); n == size {
 		h.char(r)
 	}
-	return 1
+	v.partial = v.partial[:0]
 }
 
 // params reads the parameters of a CSI one by one. Missing ones are -1.
