@@ -1,0 +1,52 @@
+package tabs
+
+import (
+	"fmt"
+
+	"github.com/browsertabs/tabs/sandbox"
+	"github.com/browsertabs/tabs/terminal"
+	"github.com/browsertabs/tabs/tmuxctl"
+)
+
+// command is the tmux command of a person's operation. Targets are looked up within the session, so that a page
+// cannot reach the panes of another one on the same tmux server.
+func command(session tmuxctl.SessionID, op terminal.Op) (tmuxctl.Command, error) {
+	pane := tmuxctl.PaneID(op.Pane)
+	var line string
+	switch op.Name {
+	case "selectPane":
+		line = tmuxctl.SelectPane(pane)
+	case "resizePane":
+		if op.Cols < 0 || op.Rows < 0 || op.Cols == 0 && op.Rows == 0 {
+			return tmuxctl.Command{}, invalidOp("resizePane needs cols or rows above 0")
+		}
+		line = tmuxctl.ResizePane(pane, op.Cols, op.Rows)
+	case "splitPane":
+		d := tmuxctl.Direction(op.Direction)
+		if d != tmuxctl.Right && d != tmuxctl.Down {
+			return tmuxctl.Command{}, invalidOp(`direction must be "right" or "down"`)
+		}
+		line = tmuxctl.SplitPane(pane, d)
+	case "closePane":
+		line = tmuxctl.KillPane(pane)
+	case "zoomPane":
+		line = tmuxctl.ZoomPane(pane)
+	case "swapPane":
+		line = tmuxctl.SwapPanes(pane, tmuxctl.PaneID(op.With))
+	case "selectWindow":
+		line = tmuxctl.SelectWindow(tmuxctl.WindowID(op.Window))
+	case "newWindow":
+		return tmuxctl.NewWindow(session), nil
+	case "respawnPane":
+		line = tmuxctl.RespawnPane(pane)
+	case "leaveMode":
+		line = tmuxctl.LeaveMode(pane)
+	default:
+		return tmuxctl.Command{}, invalidOp(fmt.Sprintf("there is no operation %.40q", op.Name))
+	}
+	return tmuxctl.Lines(line), nil
+}
+
+func invalidOp(message string) error {
+	return &sandbox.Error{Code: sandbox.CodeInvalidRequest, Field: "op", Message: message}
+}
