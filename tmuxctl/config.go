@@ -80,6 +80,9 @@ var relied = []string{
 	// tmux would write "Pane is dead" over the program's last line; the page says it beside the screen.
 	`set-option -gwq remain-on-exit-format ""`,
 	`set-option -gw aggressive-resize off`,
+	// At the first attach tmux shows the mistakes of a user's configuration over the pane, where our client cannot
+	// see them, and keys would go to that screen instead of the program.
+	`set-hook -g client-attached[9000] "if-shell -F '#{&&:#{client_control_mode},#{==:#{pane_mode},view-mode}}' 'copy-mode -q'"`,
 }
 
 // sessionOptions are the session's options that a tab relies on.

@@ -65,7 +65,8 @@ type (
 type (
 	// PaneModeChanged says that a pane entered or left a mode such as copy mode.
 	PaneModeChanged struct{ Pane PaneID }
-	// Pause says that tmux keeps no more output of the pane for us, Continue that it does again.
+	// Pause says that tmux keeps no more output of the pane for us, because we were behind on a client with
+	// pause-after, Continue that it does again. What we asked for comes as the reply to PausePane and ContinuePane.
 	Pause    struct{ Pane PaneID }
 	Continue struct{ Pane PaneID }
 )

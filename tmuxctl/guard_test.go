@@ -171,22 +171,34 @@ func TestWindowSizeByUser(t *testing.T) {
 // TestUserConfigurations are the settings of people's tmux.conf that end or change sessions.
 func TestUserConfigurations(t *testing.T) {
 	for name, text := range map[string]string{
-		"destroy-unattached": "set -g destroy-unattached on\nset destroy-unattached on",
-		"detach-on-destroy":  "set -g detach-on-destroy off",
-		"exit-unattached":    "set -s exit-unattached on",
-		"remain-on-exit":     "set -g remain-on-exit off",
-		"default-command":    "set -g default-command 'exec sh'",
-		"default-shell":      "set -g default-shell /bin/sh",
-		"status":             "set -g status 2",
-		"mouse":              "set -g mouse on",
-		"aggressive-resize":  "setw -g aggressive-resize on",
-		"lock":               "set -g lock-after-time 1",
-		"hooks":              "set-hook -g after-set-option 'display-message x'\nset-hook -g client-detached 'display-message x'",
-		"aliases":            "set -s command-alias[9000] 'setw=display-message'",
-		"environment":        "set -g update-environment 'DISPLAY'\nset-environment -g FOO bar",
-		"terminal":           "set -g default-terminal tmux-256color",
-		"plugins":            "set -g @plugin 'x/y'\nrun-shell -b true\nif-shell true 'set -g @z 1'",
-		"syntax error":       "this is not a tmux command\nset -g @a",
+		"sessions": `
+			set -g destroy-unattached on
+			set destroy-unattached on
+			set -g detach-on-destroy off
+			set -s exit-unattached on
+			set -g lock-after-time 1`,
+		"programs": `
+			set -g remain-on-exit off
+			set -g default-command 'exec sh'
+			set -g default-shell /bin/sh
+			set -g default-terminal tmux-256color
+			set -g update-environment DISPLAY
+			set-environment -g FOO bar`,
+		"looks": `
+			set -g status 2
+			set -g mouse on
+			setw -g aggressive-resize on
+			set -g prefix C-a
+			set -g pane-border-status top`,
+		"hooks": `
+			set -g @plugin 'x/y'
+			run-shell -b true
+			if-shell true 'set -g @z 1'
+			set-hook -g after-set-option 'display-message x'
+			set-hook -g client-detached 'display-message x'
+			set-hook -g after-new-window 'set -g @made 1'`,
+		"aliases":  "set -s command-alias[9000] 'setw=display-message'",
+		"mistakes": "this is not a tmux command",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -202,6 +214,10 @@ func TestUserConfigurations(t *testing.T) {
 						sh.run("tmux source-file " + file + " || true")
 					}
 					sh.mustLive()
+
+					if mode := s.Tmux("display-message", "-p", "-t", "=shell:0.0", "#{pane_mode}"); mode != "\n" {
+						t.Errorf("pane is in %s", mode)
+					}
 
 					// Our server restarts: the client leaves, the tab stays, another client comes.
 					pane := s.Tmux("display-message", "-p", "-t", "=shell:", "#{pane_pid}")

@@ -106,10 +106,13 @@ func ParseVariables(r Reply, names []string) (map[string]string, error) {
 	return values, nil
 }
 
-// PausePane is the command line that makes tmux read a pane and keep nothing for us, until ContinuePane.
+// PausePane is the command line that makes tmux read a pane and keep nothing for us, until ContinuePane. There is no
+// Pause event: tmux says it inside the reply, whose one line is "%pause %1" unless the pane was paused already. Output
+// that tmux had not sent yet is dropped.
 func PausePane(id PaneID) string { return "refresh-client -A '" + id.String() + ":pause'" }
 
-// ContinuePane is the command line that ends PausePane; what the pane wrote meanwhile is not sent.
+// ContinuePane is the command line that ends PausePane; what the pane wrote meanwhile is not sent. Its reply has the line
+// "%continue %1" if the pane was paused.
 func ContinuePane(id PaneID) string { return "refresh-client -A '" + id.String() + ":continue'" }
 
 // Direction is where SplitPane puts the new pane.

@@ -5,30 +5,32 @@ import (
 	"fmt"
 )
 
-// holderScript kills whoever listens on the socket $1 and removes the socket. It needs a Linux /proc, and readlink
-// from coreutils or busybox. A zombie has no files open, so it is not found. The sixteen seconds are a bound, not a
-// wait: the kernel closes a killed process's sockets at once, unless it is stuck in the kernel itself.
+// holderScript kills whoever listens on the socket $1 and removes the socket. It needs a Linux /proc; ls is the one
+// program it runs, once a round. A zombie has no files open, so it is not found. The rounds are a bound, not a wait:
+// the kernel closes a killed process's sockets at once, unless it is stuck in the kernel itself.
 const holderScript = `
 holders() {
-	inodes=$(while read -r _ _ _ flags _ _ inode path; do
-		[ "$flags" = 00010000 ] && [ "$path" = "$1" ] && echo "$inode"
-	done < /proc/net/unix)
+	inodes=
+	while read -r _ _ _ flags _ _ inode path; do
+		[ "$flags" = 00010000 ] && [ "$path" = "$1" ] && inodes="$inodes $inode"
+	done < /proc/net/unix
 	[ -n "$inodes" ] || return 0
-	for fd in /proc/[0-9]*/fd/*; do
-		link=$(readlink "$fd" 2>/dev/null) || continue
-		for inode in $inodes; do
-			[ "$link" = "socket:[$inode]" ] || continue
-			pid=${fd#/proc/}
-			echo "${pid%%/*}"
-		done
+	LC_ALL=C ls -l /proc/[0-9]*/fd 2>/dev/null | while read -r line; do
+		case $line in
+		/proc/*:) pid=${line#/proc/} pid=${pid%%/*} ;;
+		*" -> socket:["*)
+			for inode in $inodes; do
+				[ "${line##* -> }" = "socket:[$inode]" ] && echo "$pid"
+			done ;;
+		esac
 	done
 }
 n=0
 while pids=$(holders "$1"); [ -n "$pids" ]; do
-	[ $n -lt 80 ] || { echo "still held by" $pids >&2; exit 1; }
+	[ $n -lt 20 ] || { echo "still held by" $pids >&2; exit 1; }
 	kill -9 $pids 2>/dev/null
 	n=$((n + 1))
-	sleep 0.2 2>/dev/null || sleep 1
+	sleep 0.1 2>/dev/null || sleep 1
 done
 rm -f -- "$1"
 `

@@ -109,7 +109,7 @@ func exitStatusError(code int, stderr string) error {
 	case strings.HasPrefix(text, "no server running on "),
 		strings.HasPrefix(text, "error connecting to ") &&
 			(strings.Contains(text, "No such file") || strings.Contains(text, "Connection refused")),
-		strings.HasPrefix(text, serverVanished), strings.HasPrefix(text, "lost server"):
+		strings.HasPrefix(text, serverVanished), strings.HasPrefix(text, "lost server"), text == "no sessions":
 		return fmt.Errorf("%w: %s", ErrNoServer, text)
 	case text == "":
 		return fmt.Errorf("exit status %d", code)
@@ -122,17 +122,22 @@ func exitStatusError(code int, stderr string) error {
 func (s *Server) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
+	vanished := false
 	for {
 		_, err := s.Run(ctx, "list-sessions", "-F", "")
-		if err == nil || !strings.Contains(err.Error(), serverVanished) {
+		switch {
+		case err != nil && strings.Contains(err.Error(), serverVanished):
+			// Somebody took the connection and closed it: a server on its way out, which is soon gone, or a
+			// wedged one. A dead process, zombie or not, accepts nothing.
+			vanished = true
+		case vanished && ctx.Err() != nil:
+			return fmt.Errorf("probe tmux on %s: %w", s.Socket, ErrWedged)
+		default:
 			return err
 		}
-		// Somebody took the connection and closed it: a server on its way out, which is soon gone, or a wedged
-		// one. A dead process, zombie or not, accepts nothing.
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("probe tmux on %s: %w", s.Socket, ErrWedged)
 		}
 	}
 }
@@ -140,9 +145,10 @@ func (s *Server) Probe(ctx context.Context) error {
 // Attach starts `tmux -C attach-session` on the session and returns when %session-changed has come: commands sent
 // before it race the attach. The caller must call Run. ctx is for the attaching alone.
 func (s *Server) Attach(ctx context.Context, id SessionID) (*ControlClient, error) {
+	// -N: attach-session would start a server where there is none.
 	// -E: an attach must not change the session's environment to that of our server.
 	// ignore-size is what KillStaleClients knows our clients by; the windows' own sizes are manual anyway.
-	st, err := s.Start(ctx, s.argv("-C", "attach-session", "-E", "-f", ourFlag, "-t", id.String()), nil)
+	st, err := s.Start(ctx, s.argv("-N", "-C", "attach-session", "-E", "-f", ourFlag, "-t", id.String()), nil)
 	if err != nil {
 		return nil, fmt.Errorf("attach tmux session: %w", startError(err))
 	}
