@@ -37,6 +37,8 @@ type config struct {
 	Local         bool
 	TrustedHeader string
 	TrustedSecret string
+	Scrollback    int
+	TmuxConf      bool
 	LogFormat     string
 	LogLevel      string
 
@@ -65,6 +67,8 @@ func (c *config) flags(env environment) *pflag.FlagSet {
 	f.BoolVar(&c.Local, "local", false, "offer this machine as the sandbox \"local\" (default: on a loopback address only)")
 	f.StringVar(&c.TrustedHeader, "trusted-header", "", "`header` in which an authenticating proxy says who asks")
 	f.StringVar(&c.TrustedSecret, "trusted-secret", "", "`secret` the proxy sends in X-Tabs-Proxy-Secret; not needed on a unix socket")
+	f.IntVar(&c.Scrollback, "scrollback", 10000, "`lines` of history kept of each terminal")
+	f.BoolVar(&c.TmuxConf, "tmux-conf", false, "read the user's own tmux.conf too")
 	f.StringVar(&c.LogFormat, "log-format", "text", "text or json")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 	c.names = nil
@@ -170,6 +174,9 @@ func envName(flag string) string {
 	return "TABS_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// maxScrollback keeps a terminal's history, of which every browser has a copy, within what both can hold.
+const maxScrollback = 50_000
+
 var (
 	basePathForm   = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 	headerNameForm = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
@@ -229,6 +236,9 @@ func (c *config) check() (p problems) {
 	}
 	if c.TrustedSecret != "" && c.TrustedHeader == "" {
 		bad("trusted-secret", "there is no trusted-header for it")
+	}
+	if c.Scrollback < 100 || c.Scrollback > maxScrollback {
+		bad("scrollback", "%d is not from 100 to %d", c.Scrollback, maxScrollback)
 	}
 	if c.LogFormat != "text" && c.LogFormat != "json" {
 		bad("log-format", "%q is neither text nor json", c.LogFormat)

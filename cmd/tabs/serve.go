@@ -13,16 +13,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/browsertabs/tabs/sandbox"
 	"github.com/browsertabs/tabs/sandbox/sqlite"
-	"github.com/browsertabs/tabs/terminal/tabs"
 	"github.com/browsertabs/tabs/web"
+	"github.com/browsertabs/tabs/web/api"
 )
 
 const (
 	databaseFile = "tabs.db"
 	keyFile      = "pt.key"
+	urlFile      = "pt.url" // where this server listens, for pt on this machine
 
 	// drainTimeout is how long browsers get to say goodbye at a shutdown.
 	drainTimeout = 5 * time.Second
@@ -92,16 +94,18 @@ func serve(ctx context.Context, c *config, log *slog.Logger, stdout io.Writer) (
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
-	t, err := newTabs(db, org, log)
+	t, err := newTabs(c, db, org, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.close()) }()
+	defer func() { err = errors.Join(err, t.stop()) }()
+	a := api.New(api.Config{Log: log, Sandboxes: sandboxes, Tabs: t, Exec: t.provider, Version: version})
 
 	w, err := web.New(web.Deps{
-		Log: log, Sandboxes: sandboxes, Tabs: web.TabsOf(t.service), Store: db, OrgID: org.ID,
+		Log: log, Sandboxes: sandboxes, Tabs: web.TabsOf(t.Service), Store: db, OrgID: org.ID,
 		Hosts: e.hosts, DeviceHost: e.other, BasePath: c.BasePath, BehindProxy: c.BehindProxy,
 		TrustedHeader: c.TrustedHeader, TrustedSecret: c.TrustedSecret, Version: version, Metrics: metrics,
+		API: a.Routes(),
 	})
 	if err != nil {
 		return err
@@ -120,12 +124,24 @@ func serve(ctx context.Context, c *config, log *slog.Logger, stdout io.Writer) (
 		return err
 	}
 
+	if err := writeFile(dir.file(urlFile), []byte(e.self+c.BasePath+"\n"), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", dir.file(urlFile), err)
+	}
+	defer os.Remove(dir.file(urlFile))
+	if c.offersLocal() {
+		t.startLocal(ctx, log)
+	}
 	log.Info("listening", "address", e.Addr().String(), "data_dir", c.DataDir, "version", version)
 	fmt.Fprintf(stdout, "Log in at %s\n", login.Address)
 	return serveHTTP(ctx, []httpServer{
 		newHTTPServer(w.Handler(), e.Listener, e.tls, log),
 		newHTTPServer(controlHandler(newLogin, sandboxes), control, nil, log),
-	}, w.Close)
+	}, func(ctx context.Context) error {
+		g := new(errgroup.Group)
+		g.Go(func() error { return w.Close(ctx) })
+		g.Go(func() error { return a.Close(ctx) })
+		return g.Wait()
+	})
 }
 
 // firstKey makes the full-access key that pt on this machine uses, unless there is one. A start that was cut short
@@ -152,14 +168,4 @@ func firstKey(ctx context.Context, s *sandbox.Service, org sandbox.Org, path str
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
-}
-
-// runningTabs is the tabs service and how it ends.
-type runningTabs struct {
-	service *tabs.Service
-	close   func() error
-}
-
-func newTabs(db *sqlite.DB, org sandbox.Org, log *slog.Logger) (*runningTabs, error) {
-	return &runningTabs{service: &tabs.Service{}, close: func() error { return nil }}, nil
 }
