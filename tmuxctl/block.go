@@ -9,6 +9,8 @@ const (
 	readBytes = 64 << 10
 	// keepBytes is the most that is kept of a buffer that grew for one long reply.
 	keepBytes = 256 << 10
+	// shownBytes is how much is kept of a line that is too long, to say which.
+	shownBytes = 100
 )
 
 // lineReader cuts a stream into lines. It holds the only copy of a line, so the line may be changed in place.
@@ -20,18 +22,20 @@ type lineReader struct {
 }
 
 // next returns the next line without its newline, valid until the call after. Of a line longer than maxBlockBytes
-// only a piece is returned, with tooLong. A last line without a newline is dropped: it is not whole.
+// only the beginning is returned, with tooLong. A last line without a newline is dropped: it is not whole.
 func (l *lineReader) next() (line []byte, tooLong bool, err error) {
 	searched := l.start
 	for {
 		if i := bytes.IndexByte(l.buf[searched:l.end], '\n'); i >= 0 {
 			line = l.buf[l.start : searched+i]
 			l.start = searched + i + 1
+			if tooLong {
+				line = line[:min(len(line), shownBytes)]
+			}
 			return line, tooLong, nil
 		}
 		if l.end-l.start > maxBlockBytes {
-			// Keep the beginning to show, forget the rest.
-			l.end, tooLong = l.start+100, true
+			l.end, tooLong = l.start+shownBytes, true
 		}
 		searched = l.end
 		if l.err != nil {
