@@ -29,9 +29,9 @@ const slowDelayMs = 30_000;
 // closes it at once would be hammered.
 const goodAfterMs = 5_000;
 const connectTimeoutMs = 10_000;
-// A dead socket is noticed after at most pingEveryMs + pongTimeoutMs = 9 s.
+// A dead socket is noticed after at most pingEveryMs + pongTimeoutMs = 8 s.
 const pingEveryMs = 4_000;
-const pongTimeoutMs = 5_000;
+const pongTimeoutMs = 4_000;
 const wakeTimeoutMs = 2_000;
 // Sockets of tabs nobody looks at are looked after less; Connection.check makes up for it when one is shown.
 const idlePingEveryMs = 15_000;

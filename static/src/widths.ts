@@ -50,7 +50,7 @@ function widthTable(): Uint8Array {
 }
 
 /** tmux 3.3a forgets a joiner at the end of what it reads in one go; the page does not see that, but a pause. */
-const joinMillis = 100;
+const joinMillis = 1000;
 
 // What charProperties remembers of the characters before, in the number xterm.js hands back: bit 0 join, bits 1-2 the
 // width, and from bit 3 on what is ours.
@@ -66,6 +66,8 @@ const WIDTH = 3 << 1;
 export function provider(widths: Widths): IUnicodeVersionProvider {
   const table = widthTable();
   const unknown = is33(widths) ? 0 : 1;
+  // 3.3a keeps the halves of a flag in a cell each, which a probe of the cursor's column cannot tell.
+  const joinsFlags = widths.flags && !is33(widths);
   const wcwidth = (code: number): 0 | 1 | 2 => {
     const width = table[code];
     return width === UNKNOWN ? unknown : (width as 0 | 1 | 2);
@@ -82,7 +84,7 @@ export function provider(widths: Widths): IUnicodeVersionProvider {
     if (code === VS16 && widths.vs16 && width === NARROW) return JOIN | WIDE;
     if (widths.skinTones && before & TONE_BASE && isSkinTone(code)) return JOIN | WIDE;
     const own = wcwidth(code) << 1;
-    if (widths.flags && isFlagHalf(code)) return before & FLAG_HALF ? JOIN | WIDE : own | FLAG_HALF;
+    if (joinsFlags && isFlagHalf(code)) return before & FLAG_HALF ? JOIN | WIDE : own | FLAG_HALF;
     if (own) return own | (takesSkinTone(code) ? TONE_BASE : 0);
     return JOIN | width | (before & TONE_BASE);
   };

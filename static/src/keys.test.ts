@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { commandOf, keysOf, tabNumber } from "./keys";
+import { strings } from "./strings";
+
+const press = (code: string, modifiers = "") => ({
+  code,
+  ctrlKey: modifiers.includes("C"),
+  altKey: modifiers.includes("A"),
+  shiftKey: modifiers.includes("S"),
+  metaKey: modifiers.includes("M"),
+});
+
+test("nothing that shells and editors use is taken", () => {
+  for (let i = 0; i < 26; i++) {
+    const code = `Key${String.fromCharCode(65 + i)}`;
+    for (const modifiers of ["", "S", "C", "A", "AS", "CA"]) {
+      assert.equal(commandOf(press(code, modifiers), true), undefined, modifiers + code);
+    }
+  }
+  for (const code of ["Enter", "Tab", "Escape", "Space", "ArrowUp", "ArrowLeft", "Home", "F1", "F12"]) {
+    for (const modifiers of ["", "S", "C", "A"]) {
+      assert.equal(commandOf(press(code, modifiers), false), undefined, modifiers + code);
+    }
+  }
+});
+
+test("shortcuts are found by their keys", () => {
+  assert.equal(commandOf(press("KeyT", "CS"), false), "newTab");
+  assert.equal(commandOf(press("PageUp", "CS"), false), "moveTabLeft");
+  assert.equal(commandOf(press("PageUp", "C"), false), "previousTab");
+  assert.equal(commandOf(press("BracketRight", "CS"), false), "nextTab");
+  assert.equal(commandOf(press("KeyC", "CS"), false), "copy");
+  assert.equal(tabNumber(press("Digit3", "CS")), 3);
+  assert.equal(tabNumber(press("Digit3", "C")), undefined);
+});
+
+test("every command has a name, and its keys are spelled", () => {
+  assert.equal(keysOf("newTab"), "Ctrl+Shift+T");
+  assert.equal(keysOf("nextPane"), "Ctrl+Shift+;");
+  for (const [command, name] of Object.entries(strings.command)) assert.ok(name, command);
+});
