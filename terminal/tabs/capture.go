@@ -24,11 +24,10 @@ func (s *source) Capture(pane terminal.PaneID, o terminal.CaptureOptions, at fun
 		if o.Resume {
 			rs = rs[1:]
 		}
-		vars := make(map[string]string, len(terminal.CaptureVars))
-		for i, name := range terminal.CaptureVars {
-			if i < len(rs[0].Lines) {
-				vars[name] = string(rs[0].Lines[i])
-			}
+		vars, err := tmuxctl.ParseVariables(rs[0], terminal.CaptureVars)
+		if err != nil {
+			done(terminal.Capture{}, err)
+			return
 		}
 		capture := terminal.Capture{
 			Vars: vars, Screen: joinLines(rs[1].Lines), Pending: tmuxctl.Unescape(joinLines(rs[3].Lines)),
