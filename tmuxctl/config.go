@@ -54,14 +54,17 @@ var defaults = []string{
 // guards keep tmux (up to 3.6) from dying of a global window-size manual at the next new window, and sessions from
 // ending with our client.
 //
-// The first hook clears a global window-size when set-option gives it one that may do harm, the second sets right what
-// ends sessions. Hooks are not run for setw and set-window-option, which aliases turn into set-option; and should a
-// hook have been replaced, the aliases of the commands that make a window clear the value before.
+// The hook clears a global window-size when set-option gives it one that may do harm, and sets right what ends
+// sessions; pane options, which we set with every key, are let through first. Hooks are not run for setw and
+// set-window-option, which aliases turn into set-option; and should the hook have been replaced, the aliases of the
+// commands that make a window clear the value before.
 var guards = []string{
 	`set-option -gu window-size`,
-	`set-hook -g after-set-option[9000] "if-shell -F '#{&&:#{hook_flag_g},#{&&:#{m:*window-si*,#{hook_arguments}},#{?#{m/r:(largest|smallest|latest)\"?$,#{hook_arguments}},0,1}}}' 'set-option -gu window-size'"`,
-	`set-hook -g after-set-option[9001] "if-shell -F '#{m/r:(destroy-u|detach-o|exit-u),#{hook_arguments}}' '` +
-		`set-option -s exit-unattached off ; set-option destroy-unattached off ; set-option detach-on-destroy on'"`,
+	`set-hook -g after-set-option[9000] { if-shell -F '#{?hook_flag_p,0,1}' { ` +
+		`if-shell -F '#{&&:#{hook_flag_g},#{&&:#{m:*window-si*,#{hook_arguments}},#{?#{m/r:(largest|smallest|latest)"?$,#{hook_arguments}},0,1}}}' ` +
+		`{ set-option -gu window-size } ; ` +
+		`if-shell -F '#{m/r:(destroy-u|detach-o|exit-u),#{hook_arguments}}' ` +
+		`{ set-option -s exit-unattached off ; set-option destroy-unattached off ; set-option detach-on-destroy on } } }`,
 	`set-option -s command-alias[9000] "setw=set-option -w"`,
 	`set-option -s command-alias[9001] "set-window-option=set-option -w"`,
 	`set-option -s command-alias[9002] "new-window=set-option -gu window-size ; new-window"`,
