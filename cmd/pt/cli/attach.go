@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 
 	"github.com/spf13/cobra"
 
@@ -18,11 +19,11 @@ func (a *app) tabAttachCmd() *cobra.Command {
 		Short: "Work in a tab from your own terminal",
 		Long: `Work in a tab from your own terminal, as a tmux client of it: all its panes, windows and keys. The tab takes the
 size of your terminal; browsers that look at it show it at that size meanwhile, and get the size back when you leave
-or when somebody types there and asks for it.
+or when somebody types there.
 
-Leave with Ctrl-B d, as in any tmux, or close the terminal; the tab goes on. When the tab is not on this machine its
-bytes travel through the server, and Ctrl-\ Ctrl-\ or, at the start of a line, ~. leaves too, even when tmux does
-not answer. A tab without tmux (plain) is always shown that way.`,
+Leave with Ctrl-B d, as in any tmux, or close the terminal; the tab goes on. When the tab is not on this machine, or
+this machine has no tmux, its bytes travel through the server. Then Ctrl-\ Ctrl-\ or, at the start of a line, ~. leaves
+too, even when nothing answers any more. A tab without tmux (plain) is always shown that way.`,
 		Args:              exactArgs(tabArg),
 		ValidArgsFunction: a.completeTab(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +48,7 @@ func (a *app) attach(ctx context.Context, c *client.Client, t client.Tab) error 
 		return a.bridge(ctx, func(ctx context.Context, size client.Size) (remote, error) { return dialPlain(ctx, c, t, size) })
 	}
 	line, ok := parseAttach(t.AttachCommand)
-	if ok && onThisMachine(c.BaseURL(), t, line.socket) {
+	if _, err := exec.LookPath("tmux"); err == nil && ok && onThisMachine(c.BaseURL(), t, line.socket) {
 		if insideOf(line.socket) {
 			return &hintError{errors.New("this is the tab you are in"), "attach from another terminal"}
 		}

@@ -151,8 +151,6 @@ func (a *app) attachLocal(ctx context.Context, c *client.Client, t client.Tab, l
 	defer signal.Reset(syscall.SIGQUIT)
 	err = cmd.Run()
 	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return &hintError{errors.New("there is no tmux here to attach with"), "apt install tmux"}
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:

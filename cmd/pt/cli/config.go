@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/browsertabs/tabs/client"
 )
 
 // defaultURL is where a server with no configuration listens.
@@ -55,6 +57,9 @@ func (a *app) target() (target, error) {
 		}
 	}
 	if t.key == "" {
+		if _, err := client.New(client.Config{BaseURL: t.url}); err != nil {
+			return target{}, &usageError{msg: err.Error()}
+		}
 		return target{}, &noKeyError{url: t.url}
 	}
 	return t, nil
