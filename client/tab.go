@@ -59,9 +59,9 @@ type TabUpdate struct {
 	Order *int    `json:"order,omitempty"` // new place in the strip
 }
 
-// TabIDs names saved tabs, to revive or to forget.
+// TabIDs names saved tabs, to revive or to forget; without ids, all of them.
 type TabIDs struct {
-	IDs []string `json:"ids"`
+	IDs []string `json:"ids,omitempty"`
 }
 
 // Tabs returns the tabs of a sandbox in the order of the strip; empty, not nil, when there is none.
@@ -98,13 +98,13 @@ func (c *Client) CloseTab(ctx context.Context, sandbox, tabID string) error {
 // ReviveTabs opens saved tabs again, each with a fresh shell. No ids: all of them.
 func (c *Client) ReviveTabs(ctx context.Context, sandbox string, ids ...string) ([]Tab, error) {
 	var l List[Tab]
-	err := c.call(ctx, http.MethodPost, tabsPath(sandbox)+"/revive", TabIDs{IDs: append([]string{}, ids...)}, &l)
+	err := c.call(ctx, http.MethodPost, tabsPath(sandbox)+"/revive", TabIDs{IDs: ids}, &l)
 	return l.Items, err
 }
 
 // ForgetTabs drops saved tabs for good. No ids: all of them.
 func (c *Client) ForgetTabs(ctx context.Context, sandbox string, ids ...string) error {
-	return c.call(ctx, http.MethodPost, tabsPath(sandbox)+"/forget", TabIDs{IDs: append([]string{}, ids...)}, nil)
+	return c.call(ctx, http.MethodPost, tabsPath(sandbox)+"/forget", TabIDs{IDs: ids}, nil)
 }
 
 func tabsPath(sandbox string) string       { return sandboxPath(sandbox) + "/tabs" }

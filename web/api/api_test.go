@@ -360,7 +360,6 @@ func TestBadRequests(t *testing.T) {
 		{change, `{"order":9999999}`, "invalid_request", "order", "1000000"},
 		{change, `{"name":"x"}`, "unknown_field", "name", "order, title"},
 		{change, `{"title":"` + long + `"}`, "invalid_request", "title", "200"},
-		{revive, `{}`, "invalid_request", "ids", "list of tab ids"},
 		{revive, `{"ids":null}`, "invalid_request", "ids", "list of tab ids"},
 		{revive, `{"ids":["` + strings.Repeat(`a","`, 1000) + `"]}`, "invalid_request", "ids", "1000"},
 		{"GET /v1/sandboxes/local/tabs?limit=0", "", "invalid_request", "limit", "1 to 200"},
@@ -424,6 +423,14 @@ func TestCloseReviveForget(t *testing.T) {
 	}
 	if err := c.ForgetTabs(ctx, "local", "tab_a"); err != nil || !slices.Equal(s.tabs.forgot, []string{"tab_a"}) {
 		t.Errorf("forgot %v, %v", s.tabs.forgot, err)
+	}
+	// No ids are all of them; an empty list is none.
+	if _, err := c.ReviveTabs(ctx, "local"); err != nil || s.tabs.revived != nil {
+		t.Errorf("revived %v, %v", s.tabs.revived, err)
+	}
+	if status, _, _ := s.do(s.key, "POST", "/v1/sandboxes/local/tabs/revive", `{"ids":[]}`); status != 200 ||
+		s.tabs.revived == nil || len(s.tabs.revived) != 0 {
+		t.Errorf("revived %v, %d", s.tabs.revived, status)
 	}
 	found, err := c.Tab(ctx, "tab_000")
 	if err != nil || found.SandboxID != "local" {

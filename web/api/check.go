@@ -147,8 +147,8 @@ func isText(s string) bool {
 }
 
 func checkTabIDs(body client.TabIDs, f fields) error {
-	if _, ok := f["ids"]; !ok || f.null("ids") {
-		return invalid("ids", "ids must be a list of tab ids; an empty one means all")
+	if f.null("ids") {
+		return invalid("ids", "ids must be a list of tab ids; leave it out for all")
 	}
 	if len(body.IDs) > maxTabIDs {
 		return invalid("ids", "ids must have at most %d entries", maxTabIDs)

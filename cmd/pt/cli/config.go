@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"os/user"
@@ -18,6 +19,9 @@ import (
 
 // defaultURL is where a server with no configuration listens.
 const defaultURL = "http://127.0.0.1:7780"
+
+// maxSocketPath is what the address of a unix socket holds on every system.
+const maxSocketPath = 103
 
 // target is the server to ask and the key to ask with.
 type target struct{ url, key string }
@@ -46,15 +50,19 @@ func (a *app) target() (target, error) {
 	if !ok && (a.profile != "" || os.Getenv("PT_PROFILE") != "") && given == "" {
 		return target{}, &usageError{msg: fmt.Sprintf("no profile %q", name), hint: "pt login --profile " + name}
 	}
-	local := localServer()
+	local := findLocalServer()
 	t := target{
 		url: cmp.Or(given, saved.APIURL, local.url, defaultURL),
 		key: key,
 	}
-	for _, own := range []target{{saved.APIURL, saved.Key}, local, {defaultURL, local.key}} {
-		if t.key == "" && sameURL(t.url, own.url) {
-			t.key = own.key
+	if t.key == "" && sameURL(t.url, saved.APIURL) {
+		t.key = saved.Key
+	}
+	if t.key == "" && sameURL(t.url, cmp.Or(local.url, defaultURL)) {
+		if local.key != "" && !local.alive() {
+			return target{}, errNotRunning
 		}
+		t.key = local.key
 	}
 	if t.key == "" {
 		if _, err := client.New(client.Config{BaseURL: t.url}); err != nil {
@@ -130,18 +138,41 @@ func writeCredentials(all map[string]credentials) (path string, err error) {
 	return path, nil
 }
 
-// localServer is what a server with the default data directory left on this machine: pt.key, and pt.url while it
-// listens elsewhere than at the default address.
-func localServer() target {
+// localServer is what a server with the default data directory left on this machine: pt.key, and pt.url while it runs.
+type localServer struct{ dir, url, key string }
+
+func findLocalServer() localServer {
 	dir := stateDir()
 	if dir == "" {
-		return target{}
+		return localServer{}
 	}
-	t := target{url: readLine(filepath.Join(dir, "pt.url")), key: readLine(filepath.Join(dir, "pt.key"))}
-	if u, err := url.Parse(t.url); err != nil || u.Host == "" {
-		t.url = ""
+	l := localServer{dir, readLine(filepath.Join(dir, "pt.url")), readLine(filepath.Join(dir, "pt.key"))}
+	if u, err := url.Parse(l.url); err != nil || u.Host == "" {
+		l.url = ""
 	}
-	return t
+	return l
+}
+
+var errNotRunning = &hintError{errors.New("the server of this machine is not running"), "tabs serve"}
+
+// alive tells whether the server runs. Without it another user of this machine could listen at its address and be sent
+// its key; nobody but its owner can listen in its data directory.
+func (l localServer) alive() bool {
+	d, err := os.Open(l.dir)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	path := filepath.Join(l.dir, "tabs.sock")
+	if len(path) > maxSocketPath {
+		path = fmt.Sprintf("/proc/self/fd/%d/tabs.sock", d.Fd())
+	}
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		return false
+	}
+	c.Close()
+	return true
 }
 
 func readLine(path string) string {

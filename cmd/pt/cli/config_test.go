@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,6 +28,38 @@ func write(t *testing.T, path, text string) {
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// listen is a running server, as far as pt looks.
+func listen(t *testing.T, dir string) {
+	t.Helper()
+	d, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	l, err := net.Listen("unix", fmt.Sprintf("/proc/self/fd/%d/tabs.sock", d.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+}
+
+// Where the server is not running, somebody else may listen at its address: they must not get its key.
+func TestTargetOfStoppedServer(t *testing.T) {
+	dir := filepath.Join(home(t), ".local/state/tabs")
+	write(t, filepath.Join(dir, "pt.key"), "k")
+	write(t, filepath.Join(dir, "pt.url"), "http://127.0.0.1:99")
+	for _, a := range []app{{}, {apiURL: "http://127.0.0.1:99"}} {
+		if got, err := a.target(); !errors.Is(err, errNotRunning) {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+	// The default address is not this server's while it says another.
+	var noKey *noKeyError
+	if got, err := (&app{apiURL: defaultURL}).target(); !errors.As(err, &noKey) {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
@@ -79,6 +113,9 @@ key = "workkey"
 			for name, text := range tt.local {
 				write(t, filepath.Join(dir, ".local/state/tabs", name), text)
 			}
+			if tt.local != nil {
+				listen(t, filepath.Join(dir, ".local/state/tabs"))
+			}
 			got, err := tt.app.target()
 			if err != nil || got != tt.want {
 				t.Fatalf("got %+v, %v; want %+v", got, err, tt.want)
@@ -105,6 +142,7 @@ func TestTargetKeepsKeysHome(t *testing.T) {
 			write(t, filepath.Join(dir, ".config/platinum/credentials"),
 				"[default]\napi_url = \"https://saved\"\nkey = \"k\"\n[work]\napi_url = \"https://work\"\nkey = \"k\"\n")
 			write(t, filepath.Join(dir, ".local/state/tabs/pt.key"), "k")
+			listen(t, filepath.Join(dir, ".local/state/tabs"))
 			got, err := tt.app.target()
 			var noKey *noKeyError
 			if !errors.As(err, &noKey) {

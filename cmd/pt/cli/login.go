@@ -36,7 +36,7 @@ The key is asked for on the terminal, or read from standard input:
 			name := a.profileName()
 			t := target{
 				url: strings.TrimRight(cmp.Or(a.apiURL, os.Getenv("PT_API_URL"), os.Getenv("PLATINUM_API_URL"),
-					all[name].APIURL, localServer().url, defaultURL), "/"),
+					all[name].APIURL, findLocalServer().url, defaultURL), "/"),
 				key: a.key,
 			}
 			if t.key == "" {
