@@ -11,6 +11,7 @@ import (
 	"github.com/browsertabs/tabs/sandbox"
 	"github.com/browsertabs/tabs/sandbox/local"
 	"github.com/browsertabs/tabs/terminal/tabs"
+	"github.com/browsertabs/tabs/tmuxctl"
 )
 
 // runningTabs are the tabs of all sandboxes.
@@ -37,13 +38,11 @@ func newTabs(c *config, records tabs.RecordStore, org sandbox.Org, log *slog.Log
 // it too, and works as far as it can.
 func (t *runningTabs) startLocal(ctx context.Context, log *slog.Logger) {
 	t.starting.Go(func() {
-		err := t.Start(ctx, sandbox.LocalID)
-		var e *sandbox.Error
-		switch {
-		case err == nil, ctx.Err() != nil:
-		case errors.As(err, &e):
-			log.Warn(e.Message, "code", e.Code, "remedy", e.Remedy)
-		default:
+		_, err := (&tmuxctl.Server{Start: tmuxctl.LocalStart}).Version(ctx)
+		if errors.Is(err, tmuxctl.ErrMissing) || errors.Is(err, tmuxctl.ErrTooOld) {
+			log.Warn("terminals do not outlive the browser: install tmux 3.2 or newer, for example by sudo apt install tmux", "err", err)
+		}
+		if err := t.Start(ctx, sandbox.LocalID); err != nil && ctx.Err() == nil {
 			log.Error("attach to tabs", "sandbox_id", sandbox.LocalID, "err", err)
 		}
 	})
