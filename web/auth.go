@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -75,8 +76,8 @@ func (s *Server) checkPage(c echo.Context) error {
 		if err := parseForm(c.Request()); err != nil {
 			return err
 		}
-		if !w.checkPageToken(c.FormValue(tokenField)) {
-			return errForbidden("this form is from before your last login", "reload the page and try again")
+		if !w.checkPageToken(cmp.Or(c.Request().Header.Get(tokenHeader), c.FormValue(tokenField))) {
+			return errForbidden("this page is from before your last login", "reload it and try again")
 		}
 	}
 	return nil

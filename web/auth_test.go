@@ -264,17 +264,27 @@ func TestUnsafeRequests(t *testing.T) {
 	}
 }
 
-func TestLogoutForm(t *testing.T) {
+func TestLogout(t *testing.T) {
 	f := newFixture(t)
-	b := f.newBrowser().login()
-	if a := b.do(http.MethodPost, "/logout", "page_token=x"); a.status != http.StatusForbidden {
-		t.Fatalf("wrong token: status %d", a.status)
-	}
-	if a := b.do(http.MethodPost, "/logout", "page_token="+b.pageToken); a.status != http.StatusSeeOther {
-		t.Fatalf("status %d", a.status)
-	}
-	if a := b.get("/devices"); a.status != http.StatusSeeOther {
-		t.Errorf("still logged in: status %d", a.status)
+	for _, by := range []string{"form", "script"} {
+		b := f.newBrowser().login()
+		send := func(token string) answer {
+			if by == "form" {
+				return b.do(http.MethodPost, "/logout", "page_token="+token)
+			}
+			return b.do(http.MethodPost, "/logout", "", tokenHeader, token)
+		}
+		for _, token := range []string{"", "x"} {
+			if a := send(token); a.status != http.StatusForbidden {
+				t.Errorf("%s, token %q: status %d", by, token, a.status)
+			}
+		}
+		if a := send(b.pageToken); a.status != http.StatusSeeOther || a.header.Get("Location") != "/login" {
+			t.Errorf("%s: status %d", by, a.status)
+		}
+		if a := b.get("/devices"); a.status != http.StatusSeeOther {
+			t.Errorf("%s: still logged in: status %d", by, a.status)
+		}
 	}
 }
 
