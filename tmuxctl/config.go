@@ -55,15 +55,15 @@ var defaults = []string{
 // ending with our client.
 //
 // The hook clears a global window-size when set-option gives it one that may do harm, and sets right what ends
-// sessions; pane options, which we set with every key, are let through first. Hooks are not run for setw and
+// sessions; user options, which we set with every key, are let through first. Hooks are not run for setw and
 // set-window-option, which aliases turn into set-option; and should the hook have been replaced, the aliases of the
 // commands that make a window clear the value before.
 var guards = []string{
 	`set-option -gu window-size`,
-	`set-hook -g after-set-option[9000] { if-shell -F '#{?hook_flag_p,0,1}' { ` +
-		`if-shell -F '#{&&:#{hook_flag_g},#{&&:#{m:*window-si*,#{hook_arguments}},#{?#{m/r:(largest|smallest|latest)"?$,#{hook_arguments}},0,1}}}' ` +
+	`set-hook -g after-set-option[9000] { if-shell -F '#{?#{m:@*,#{hook_argument_0}},0,1}' { ` +
+		`if-shell -F '#{&&:#{hook_flag_g},#{&&:#{m:window-si*,#{hook_argument_0}},#{?#{m/r:^(largest|smallest|latest)$,#{hook_argument_1}},0,1}}}' ` +
 		`{ set-option -gu window-size } ; ` +
-		`if-shell -F '#{m/r:(destroy-u|detach-o|exit-u),#{hook_arguments}}' ` +
+		`if-shell -F '#{m/r:^(destroy-u|detach-o|exit-u),#{hook_argument_0}}' ` +
 		`{ set-option -s exit-unattached off ; set-option destroy-unattached off ; set-option detach-on-destroy on } } }`,
 	`set-option -s command-alias[9000] "setw=set-option -w"`,
 	`set-option -s command-alias[9001] "set-window-option=set-option -w"`,
@@ -83,6 +83,8 @@ var relied = []string{
 	// tmux would write "Pane is dead" over the program's last line; the page says it beside the screen.
 	`set-option -gwq remain-on-exit-format ""`,
 	`set-option -gw aggressive-resize off`,
+	// xterm.js does not keep as history what a program clears (since tmux 3.3).
+	`set-option -gwq scroll-on-clear off`,
 	// At the first attach tmux shows the mistakes of a user's configuration over the pane, where our client cannot
 	// see them, and keys would go to that screen instead of the program.
 	`set-hook -g client-attached[9000] "if-shell -F '#{&&:#{client_control_mode},#{==:#{pane_mode},view-mode}}' 'copy-mode -q'"`,
