@@ -167,23 +167,25 @@ export class Pane {
     const chunks = this.chunks;
     this.chunks = [];
     this.offset = frame.offset;
-    this.show(concat(chunks.map((chunk) => chunk.data)), frame);
+    const repaint = ((chunks[0]?.flags ?? 0) & snapshotFlag.first) === 0;
+    this.show(concat(chunks.map((chunk) => chunk.data)), frame, repaint);
   }
 
-  private show(data: Uint8Array, { offset, size, flags }: Snapshot): void {
+  /** A repaint clears and sets what it needs itself, and leaves the history and who reads it alone. */
+  private show(data: Uint8Array, { offset, size, flags }: Snapshot, repaint: boolean): void {
     const withHistory = (flags & snapshotFlag.history) !== 0;
     let keep: ScrollMark | undefined;
     this.step({ write: syncOn });
     this.step(() => {
-      keep = this.scrollMark();
+      if (!repaint) keep = this.scrollMark();
       const same = this.term.cols === size.cols && this.term.rows === size.rows;
       this.setSize(size);
-      this.keyboard.reset();
+      if (!repaint) this.keyboard.reset();
       // Who reads the history is not disturbed by a screen without one: the full snapshot comes after it.
       const soft = keep !== undefined && same && !withHistory;
       if (soft) keep = undefined;
       this.steps.unshift(
-        { write: (soft ? softReset : reset) + syncOn },
+        { write: (repaint ? "" : soft ? softReset : reset) + syncOn },
         () => (this.programSync = false), // from here on only the program's own counts
         { write: data },
         () => {
