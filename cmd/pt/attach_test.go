@@ -73,6 +73,12 @@ func openTab(t *testing.T, s *server, n client.NewTab) client.Tab {
 
 func attachTab(t *testing.T, s *server, id string, e attachEnv) *attached {
 	t.Helper()
+	return inTerminal(t, s, e, "tab", "attach", id)
+}
+
+// inTerminal runs pt in a terminal of its own.
+func inTerminal(t *testing.T, s *server, e attachEnv, args ...string) *attached {
+	t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +90,7 @@ func attachTab(t *testing.T, s *server, id string, e attachEnv) *attached {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &attached{t: t, ptmx: ptmx, tty: tty, cmd: &exec.Cmd{Path: self, Args: []string{"pt", "tab", "attach", id}}}
+	a := &attached{t: t, ptmx: ptmx, tty: tty, cmd: &exec.Cmd{Path: self, Args: append([]string{"pt"}, args...)}}
 	a.cmd.Env = append(s.environ(), "TERM=xterm-256color")
 	if e.noTmux {
 		a.cmd.Env = append(a.cmd.Env, "PATH=/nonexistent")
@@ -256,6 +262,32 @@ func TestAttach(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A tab that is opened to be attached has the terminal's size from its first moment.
+func TestNewAttached(t *testing.T) {
+	s := startServer(t)
+	a := inTerminal(t, s, attachEnv{size: pty.Winsize{Cols: 99, Rows: 31}}, "tab", "new", "local", "--attach", "--",
+		"bash", "--norc", "-c", "stty size; read")
+	a.see("31 99")
+	a.typed("\x02d")
+	a.leaves()
+}
+
+// Nobody is asked for a tab from within itself.
+func TestAttachWithinItself(t *testing.T) {
+	s := startServer(t)
+	tab := openTab(t, s, client.NewTab{})
+	a := attachTab(t, s, tab.ID, attachEnv{size: pty.Winsize{Cols: 120, Rows: 30}})
+	a.see("ready> ")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.typed(fmt.Sprintf("env HOME=%s/home bash -c 'exec -a pt %s tab attach %s'\r", s.dir, self, tab.ID))
+	a.see("this is the tab you are in")
+	a.typed("\x02d")
+	a.leaves()
 }
 
 // The end of a tab ends pt, and puts the terminal back.

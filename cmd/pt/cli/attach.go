@@ -45,7 +45,9 @@ func (a *app) attach(ctx context.Context, c *client.Client, t client.Tab) error 
 		return &hintError{fmt.Errorf("the terminal server of tab %s died; nothing is left to attach to", t.ID), "pt tab close " + t.ID}
 	}
 	if t.Plain {
-		return a.bridge(ctx, func(ctx context.Context, size client.Size) (remote, error) { return dialPlain(ctx, c, t, size) })
+		return a.bridge(ctx, leavePlain, func(ctx context.Context, size client.Size) (remote, error) {
+			return dialPlain(ctx, c, t, size)
+		})
 	}
 	line, ok := parseAttach(t.AttachCommand)
 	if _, err := exec.LookPath("tmux"); err == nil && ok && onThisMachine(c.BaseURL(), t, line.socket) {
@@ -54,5 +56,7 @@ func (a *app) attach(ctx context.Context, c *client.Client, t client.Tab) error 
 		}
 		return a.attachLocal(ctx, c, t, line)
 	}
-	return a.bridge(ctx, func(ctx context.Context, size client.Size) (remote, error) { return dialTmux(ctx, c, t, size) })
+	return a.bridge(ctx, leaveTmux, func(ctx context.Context, size client.Size) (remote, error) {
+		return dialTmux(ctx, c, t, size)
+	})
 }

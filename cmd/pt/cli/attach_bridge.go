@@ -22,9 +22,14 @@ const (
 	pingTimeout = 10 * time.Second
 )
 
-// leaveScreen puts a terminal back that was left in the middle of somebody's screen: attributes, cursor, main screen,
-// mouse, focus reports, bracketed paste, keypad and cursor keys.
-const leaveScreen = "\x1b[0m\x1b[?25h\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\r\n"
+// Sequences that put a terminal back which was left in the middle of somebody's screen: attributes, cursor, mouse, focus
+// reports, bracketed paste, cursor keys, keypad. tmux was on the alternate screen, and saved the cursor going there; of
+// what runs in a plain tab nobody knows, and restoring a cursor that was never saved would move it.
+const (
+	resetModes = "\x1b[0m\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>"
+	leaveTmux  = resetModes + "\x1b[?1049l\r\n"
+	leavePlain = resetModes + "\x1b[?47l\r\n"
+)
 
 // remote is a tab somewhere else. One goroutine reads while others write.
 type remote interface {
@@ -40,8 +45,9 @@ type dialRemote func(ctx context.Context, size client.Size) (remote, error)
 
 var errDetached = errors.New("detached")
 
-// bridge connects this terminal to a tab through the server until the person leaves or the tab ends.
-func (a *app) bridge(ctx context.Context, dial dialRemote) error {
+// bridge connects this terminal to a tab through the server until the person leaves or the tab ends. leave is what puts
+// the terminal back after a cut.
+func (a *app) bridge(ctx context.Context, leave string, dial dialRemote) error {
 	in := a.In.(*os.File)
 	size, ok := a.terminalSize()
 	if !ok {
@@ -57,7 +63,7 @@ func (a *app) bridge(ctx context.Context, dial dialRemote) error {
 		return fmt.Errorf("set terminal to raw: %w", err)
 	}
 	defer func() {
-		io.WriteString(a.Out, leaveScreen)
+		io.WriteString(a.Out, leave)
 		term.Restore(int(in.Fd()), state)
 	}()
 
@@ -71,7 +77,12 @@ func (a *app) bridge(ctx context.Context, dial dialRemote) error {
 		r.Close()
 		var exited *client.Exited
 		switch {
-		case errors.Is(err, errDetached), errors.As(err, &exited):
+		case errors.Is(err, errDetached):
+			return nil
+		case errors.As(err, &exited):
+			if leave == leaveTmux {
+				leave = "" // tmux has put it back itself
+			}
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
