@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -219,8 +220,56 @@ func splitLines(b []byte) [][]byte {
 	if b == nil {
 		return nil
 	}
-	return bytes.Split(b, []byte("\n"))
+	lines := bytes.Split(b, []byte("\n"))
+	for i, l := range lines {
+		if bytes.Contains(l, zwj) || bytes.Contains(l, []byte("5:3")) {
+			lines[i] = repairLine(l)
+		}
+	}
+	return lines
 }
+
+// maxCellBytes is the most bytes tmux keeps of a cell; what joins it and does not fit is dropped.
+const maxCellBytes = 21
+
+var zwj = []byte("\u200d")
+
+// repairLine returns a captured line without what would be read as something else than what the pane shows. A
+// zero-width joiner whose next character did not fit into the cell is the last of its cell: the next cell's character
+// must not join it. And tmux 3.3a writes overline as 5:3, which is blinking.
+func repairLine(line []byte) []byte {
+	out := make([]byte, 0, len(line))
+	cell := 0 // bytes of the cell that the last character is in
+	for i := 0; i < len(line); {
+		if line[i] == 0x1b {
+			n := sequenceLen(line[i:])
+			sequence := line[i : i+n]
+			if n > 2 && sequence[1] == '[' {
+				sequence = overlineFault.ReplaceAll(sequence, []byte("${1}53$2"))
+			}
+			out = append(out, sequence...)
+			i += n
+			continue
+		}
+		c, size := utf8.DecodeRune(line[i:])
+		i += size
+		switch joined := bytes.HasSuffix(out, zwj); {
+		case c == 0x200d:
+			if next, n := utf8.DecodeRune(line[i:]); n == 0 || next < 0x80 || cell+size+n > maxCellBytes {
+				continue
+			}
+			cell += size
+		case joined || runeWidth(c) == 0:
+			cell += size
+		default:
+			cell = size
+		}
+		out = append(out, line[i-size:i]...)
+	}
+	return out
+}
+
+var overlineFault = regexp.MustCompile(`([\[;])5:3([;m])`)
 
 // splitScreen divides lines of history and screen where the screen begins. A line that goes over the border, as when an
 // alternate screen follows a wrapped line of history, is cut.
@@ -288,6 +337,9 @@ func walkRows(line []byte, cols int, wrap func(i int) bool) {
 		}
 		c, size := utf8.DecodeRune(line[i:])
 		w := runeWidth(c)
+		if i >= 3 && bytes.Equal(line[i-3:i], zwj) {
+			w = 0
+		}
 		if x+w > cols {
 			if !wrap(i) {
 				return
