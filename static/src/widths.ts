@@ -77,7 +77,7 @@ export function provider(widths: Widths): IUnicodeVersionProvider {
   // Joining keeps the cluster's width: xterm.js gives the cell the width returned here, and 0 leaves it as it is. The
   // latter is what there is after an escape sequence, when xterm.js no longer knows the character left of the cursor.
   const charProperties = (code: number, before: number): number => {
-    if (code < 0x7f) return NARROW | (before & AFTER_ZWJ); // tmux never joins ASCII, and does not forget the ZWJ
+    if (code < 0x7f) return NARROW; // which tmux never joins
     const width = before & WIDTH;
     if (code === ZWJ) return JOIN | width | (widths.zwj ? AFTER_ZWJ : 0);
     if (before & AFTER_ZWJ) return JOIN | width;
