@@ -19,7 +19,7 @@ import (
 	"github.com/browsertabs/tabs/client"
 )
 
-// Version is set by the build: -ldflags "-X .../cli.Version=v1.2.3".
+// Version is pt's own; main sets it before Run.
 var Version = "dev"
 
 const defaultTimeout = 30 * time.Second
