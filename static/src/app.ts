@@ -38,6 +38,7 @@ export class App {
   private readonly views = new Map<string, TabView>(); // in the order of use, the last used last
   private readonly seen = new Map<string, string>(); // activity that was looked at
   private readonly closing = new Set<string>();
+  private readonly gone = new Set<string>(); // tabs whose terminal server is gone
   private readonly copyLimit = new CopyLimit();
   private readonly live: HTMLElement;
   private readonly abort = new AbortController();
@@ -200,7 +201,10 @@ export class App {
   async revive(ids: string[]): Promise<void> {
     try {
       const tabs = await this.api.reviveTabs(this.sandbox, ids);
-      for (const tab of tabs) this.watch.put(tab);
+      for (const tab of tabs) {
+        this.watch.put(tab);
+        this.views.get(tab.id)?.revived();
+      }
       if (tabs.length > 0) this.show(tabs[0].id);
     } catch (error) {
       this.fail(strings.openFailed, error);
@@ -502,6 +506,10 @@ export class App {
 
   render(): void {
     const tabs = this.list();
+    for (const { id, state } of tabs) {
+      if (state === "gone") this.gone.add(id);
+      else if (this.gone.delete(id)) this.views.get(id)?.revived();
+    }
     const active = this.activeTab;
     if (active?.activityAt) this.seen.set(active.id, active.activityAt);
     this.strip.render(
@@ -551,7 +559,7 @@ export class App {
 
   /** Terminals from before a restart of the machine, while others are open. */
   private offerRevival(tabs: Tab[]): void {
-    const ids = this.watch.revivable.map(({ id }) => id);
+    const ids = this.watch.revivable.map(({ id }) => id).filter((id) => !this.watch.tabs.has(id));
     if (tabs.length === 0 || ids.length === 0 || this.toldRevivable) return;
     this.toldRevivable = true;
     this.notices.show(strings.revivableTitle(ids.length), {

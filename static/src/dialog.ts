@@ -78,8 +78,13 @@ export class Notices {
       "div",
       { class: "notice", data: { key, kind: options.kind ?? "info", testid: "notice" } },
       element("span", { text }),
-      ...(options.actions ?? []).map((action) => button({ ...action, run: () => (dismiss(), action.run()) })),
       close,
+      options.actions &&
+        element(
+          "div",
+          { class: "actions" },
+          ...options.actions.map((action) => button({ ...action, run: () => (dismiss(), action.run()) })),
+        ),
     );
     this.element.append(notice);
     const timer = options.brief ? setTimeout(dismiss, briefMs) : undefined;

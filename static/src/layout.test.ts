@@ -69,5 +69,5 @@ test("another device's size is made to fit, and never enlarged", () => {
   const place = { width: 320, height: 480 };
   assert.equal(scaledFont(place, { cols: 40, rows: 20 }, cell, 13), 13);
   assert.equal(scaledFont(place, { cols: 80, rows: 24 }, cell, 13), 6.5);
-  assert.equal(scaledFont(place, { cols: 1000, rows: 24 }, cell, 13), 4);
+  assert.equal(scaledFont(place, { cols: 1000, rows: 24 }, cell, 13), 2);
 });

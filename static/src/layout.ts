@@ -113,4 +113,4 @@ export function scaledFont(place: Cell, size: Size, cell: Cell, fontSize: number
   return Math.max(minScaledFont, Math.floor(fontSize * scale * 2) / 2);
 }
 
-const minScaledFont = 4;
+const minScaledFont = 2;

@@ -16,8 +16,12 @@ export function webglUsable(): boolean {
 function probe(): boolean {
   if (matchMedia("(pointer: coarse)").matches) return false;
   const context = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
-  context?.getExtension("WEBGL_lose_context")?.loseContext();
-  return context !== null;
+  if (!context) return false;
+  // Chromium gives out contexts that are drawn by the CPU all the same.
+  const info = context.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? String(context.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  context.getExtension("WEBGL_lose_context")?.loseContext();
+  return !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
 /** Draws a terminal with WebGL until disposed or until the context is lost. Undefined: it stays with the DOM. */

@@ -167,6 +167,15 @@ export class TabView {
     this.link.retry();
   }
 
+  /** The tab lives: somebody has revived it, if its terminal server was gone. */
+  revived(): void {
+    if (this.ended !== "server_gone" || this.link.state.name !== "closed") return;
+    this.ended = undefined;
+    this.setPanel(undefined);
+    this.setState("connecting");
+    this.link.retry();
+  }
+
   check(): void {
     this.link.check();
   }
@@ -298,13 +307,7 @@ export class TabView {
         this.welcomed(message);
         return;
       case "layout":
-        this.layout = message;
-        this.laidOut = true;
-        for (const box of message.panes) this.need(box.id, box).setShown(this.shown);
-        this.forgetHidden();
-        this.draw();
-        this.checkLive();
-        this.host.changed(this);
+        this.laidOutAs(message);
         return;
       case "pane":
         this.states.set(message.pane, message);
@@ -337,6 +340,22 @@ export class TabView {
         this.exitCode = message.exitCode;
         this.end(message.reason);
     }
+  }
+
+  private laidOutAs(layout: Layout): void {
+    const before = this.activePane;
+    this.layout = layout;
+    this.laidOut = true;
+    for (const box of layout.panes) this.need(box.id, box).setShown(this.shown);
+    this.forgetHidden();
+    this.draw();
+    // The focus goes with the active pane, when it is in this view or nowhere: a pane was split off or closed.
+    const focused = document.activeElement;
+    if (this.shown && this.activePane !== before && (focused === document.body || this.element.contains(focused))) {
+      this.activePane?.focus();
+    }
+    this.checkLive();
+    this.host.changed(this);
   }
 
   private welcomed(message: Welcome): void {

@@ -30,6 +30,7 @@ export function readTheme(): ITheme {
     selectionInactiveBackground: token("selection-inactive"),
     scrollbarSliderBackground: token("slider"),
     scrollbarSliderHoverBackground: token("slider-hover"),
+    overviewRulerBorder: "#00000000",
     scrollbarSliderActiveBackground: token("slider-hover"),
   };
   for (const name of ansi) {

@@ -7,6 +7,7 @@ export interface WatchEvents {
   /** The whole list came: at the start, and after each reconnect. */
   listed(first: boolean): void;
   changed(): void;
+  /** A tab is no more. It stays in the model until removed, so that its place and title are still known. */
   gone(id: string, reason: EndReason): void;
   version(version: string): void;
   link(state: LinkState): void;
@@ -71,14 +72,14 @@ export class Watch {
         this.events.version(message.version);
         return;
       case "tabs": {
-        const known = [...this.tabs.keys()];
+        const listed = new Map(message.items.map((tab) => [tab.id, tab]));
+        for (const id of [...this.tabs.keys()]) if (!listed.has(id)) this.events.gone(id, "closed");
         this.tabs.clear();
-        for (const tab of message.items) this.tabs.set(tab.id, tab);
+        for (const [id, tab] of listed) this.tabs.set(id, tab);
         this.revivable = message.revivable ?? [];
         this.state = message.state ?? this.state;
         const first = this.first;
         this.first = false;
-        for (const id of known) if (!this.tabs.has(id)) this.events.gone(id, "closed");
         this.events.listed(first);
         return;
       }
@@ -87,9 +88,7 @@ export class Watch {
         this.events.changed();
         return;
       case "tabGone":
-        if (message.reason !== "server_gone") this.tabs.delete(message.id);
         this.events.gone(message.id, message.reason);
-        this.events.changed();
         return;
       case "revivable":
         this.revivable = message.items;
