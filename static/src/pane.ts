@@ -55,6 +55,7 @@ export class Pane {
   readonly element = document.createElement("div");
   /** Offset after the last byte given to xterm.js; undefined until the first snapshot. */
   offset: number | undefined;
+  private whole = false; // the last snapshot had the history
   private readonly keyboard: KeyboardMode;
   private readonly steps: Step[] = [];
   private writing = 0;
@@ -140,6 +141,11 @@ export class Pane {
     return this.config.id;
   }
 
+  /** Where a new connection may go on: nowhere while the history is still to come, which only a snapshot brings. */
+  get resumeOffset(): number | undefined {
+    return this.whole ? this.offset : undefined;
+  }
+
   output(frame: Output): void {
     if (this.offset === undefined || this.chunks.length > 0) return; // its snapshot is on the way
     if (frame.offset > this.offset) {
@@ -168,6 +174,7 @@ export class Pane {
     this.chunks = [];
     this.offset = frame.offset;
     const repaint = ((chunks[0]?.flags ?? 0) & snapshotFlag.first) === 0;
+    if (!repaint) this.whole = (frame.flags & snapshotFlag.history) !== 0;
     this.show(concat(chunks.map((chunk) => chunk.data)), frame, repaint);
   }
 

@@ -236,7 +236,7 @@ export class TabView {
   private hello(): Hello {
     this.sizeAsked = this.wanted();
     const panes: Record<number, number> = {};
-    for (const [id, pane] of this.panes) if (pane.offset !== undefined) panes[id] = pane.offset;
+    for (const [id, pane] of this.panes) if (pane.resumeOffset !== undefined) panes[id] = pane.resumeOffset;
     return {
       type: "hello",
       protocol,
