@@ -176,7 +176,7 @@ func TestSoakAttach(t *testing.T) {
 	for range soak(200, 2000) {
 		attach()
 	}
-	pollFor(t, 20*time.Second, "files, goroutines and processes as before", func() (bool, any) {
+	pollFor(t, patience, "files, goroutines and processes as before", func() (bool, any) {
 		now := look()
 		return now.files <= before.files+3 && now.goroutines <= before.goroutines+6 && now.processes <= before.processes,
 			fmt.Sprintf("now %+v, before %+v", now, before)

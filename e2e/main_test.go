@@ -39,6 +39,9 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.RemoveAll(out); err != nil { // of the last run
+		return 0, err
+	}
 	binary = filepath.Join(dir, "tabs")
 	defer func() { err = errors.Join(err, stopBrowser()) }()
 	return m.Run(), nil

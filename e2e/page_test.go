@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -11,10 +12,12 @@ import (
 	"time"
 
 	"github.com/playwright-community/playwright-go"
+
+	"github.com/browsertabs/tabs/client"
 )
 
-// liveTime is how long a page may take to show a live terminal, on a machine that is busy with other tests.
-const liveTime = 20 * time.Second
+// patience is how long a test waits for what has no time promised, on a machine that is busy with other tests.
+const patience = 60 * time.Second
 
 // device is one browser with a cookie jar of its own.
 type device struct {
@@ -41,6 +44,7 @@ func (s *server) newDeviceAt(base string, options ...playwright.BrowserNewContex
 		s.t.Fatal(err)
 	}
 	d := &device{t: s.t, s: s, context: context, base: base}
+	context.SetDefaultTimeout(float64(patience.Milliseconds()))
 	context.OnRequest(func(r playwright.Request) {
 		if u, err := url.Parse(r.URL()); err == nil && !strings.HasPrefix(r.URL(), base) && u.Scheme != "data" && u.Scheme != "blob" {
 			d.problem("request to elsewhere: " + r.URL())
@@ -52,7 +56,9 @@ func (s *server) newDeviceAt(base string, options ...playwright.BrowserNewContex
 			d.problem(m.Text())
 		}
 	})
-	if err := context.Tracing().Start(playwright.TracingStartOptions{Snapshots: playwright.Bool(true)}); err != nil {
+	// Pictures of every step would slow down what is tested; TABS_TRACE=1 takes them.
+	every := playwright.Bool(os.Getenv("TABS_TRACE") != "")
+	if err := context.Tracing().Start(playwright.TracingStartOptions{Snapshots: every, Screenshots: every}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(d.close)
@@ -124,13 +130,30 @@ func (d *device) login() *page {
 	return page
 }
 
-// openTabs logs in and waits for the shell of the first tab.
+// shell is a shell without anybody's settings: those of the machine's user may take a minute, and change what is typed.
+var shell = client.NewTab{Command: []string{"bash", "--noprofile", "--norc"}, Cwd: "/tmp", Env: map[string]string{"PS1": "$ ", "HISTFILE": ""}}
+
+// openTab opens a tab with a plain shell, in panes and windows made in it too.
+func (s *server) openTab() client.Tab {
+	s.t.Helper()
+	tab, err := s.api().OpenTab(s.t.Context(), "local", shell)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.tmux(tab, "set-option", "-g", "default-command", strings.Join(shell.Command, " "))
+	return tab
+}
+
+// openTabs logs in, and waits for the shell of the first tab; without a tab it makes one.
 func (d *device) openTabs() *page {
 	d.t.Helper()
+	if len(d.s.tabs()) == 0 {
+		d.s.openTab()
+	}
 	p := d.login()
 	p.visit(d.base + "/tabs?id=local")
 	p.waitLive()
-	p.quiet()
+	p.waitPrompt()
 	return p
 }
 
@@ -179,7 +202,7 @@ func (p *page) waitState(want string, limit time.Duration) time.Duration {
 
 func (p *page) waitLive() {
 	p.t.Helper()
-	p.waitState("live", liveTime)
+	p.waitState("live", patience)
 }
 
 // lines are the visible rows of the active pane, without what is blank at their ends.
@@ -251,7 +274,7 @@ func (p *page) enter(command string) {
 // waitText waits for a text on the screen. What is typed shows too: wait for something that the echo does not hold.
 func (p *page) waitText(text string) time.Duration {
 	p.t.Helper()
-	return p.waitTextFor(text, 15*time.Second)
+	return p.waitTextFor(text, patience)
 }
 
 func (p *page) waitTextFor(text string, limit time.Duration) time.Duration {
@@ -287,7 +310,7 @@ func (p *page) run(command string) []string {
 	return lines[begin+1 : end]
 }
 
-// quiet gives the shell a short prompt, and keeps what tests type out of its history.
+// quiet gives a login shell a short prompt, and keeps what tests type out of its history.
 func (p *page) quiet() {
 	p.t.Helper()
 	p.waitPrompt()
@@ -296,7 +319,7 @@ func (p *page) quiet() {
 
 func (p *page) waitPrompt() {
 	p.t.Helper()
-	pollFor(p.t, 15*time.Second, "a prompt", func() (bool, any) {
+	pollFor(p.t, patience, "a prompt", func() (bool, any) {
 		screen := p.screen()
 		return strings.HasSuffix(screen, "$") || strings.HasSuffix(screen, "#"), screen
 	})
@@ -315,7 +338,7 @@ func (p *page) rename(id, title string) {
 	p.press("Control+A")
 	p.keys(title)
 	p.press("Enter")
-	pollFor(p.t, 5*time.Second, "title "+title, func() (bool, any) {
+	pollFor(p.t, patience, "title "+title, func() (bool, any) {
 		list := p.list()
 		return slices.ContainsFunc(list, func(tab tabInfo) bool { return tab.id == id && tab.title == title }), list
 	})
@@ -342,7 +365,7 @@ func (p *page) count(selector string) int {
 
 func (p *page) waitVisible(selector string) {
 	p.t.Helper()
-	if err := p.Locator(selector).First().WaitFor(playwright.LocatorWaitForOptions{Timeout: playwright.Float(10_000)}); err != nil {
+	if err := p.Locator(selector).First().WaitFor(playwright.LocatorWaitForOptions{Timeout: playwright.Float(float64(patience.Milliseconds()))}); err != nil {
 		p.t.Fatalf("wait for %s: %v", selector, err)
 	}
 }
@@ -350,14 +373,14 @@ func (p *page) waitVisible(selector string) {
 func (p *page) waitHidden(selector string) {
 	p.t.Helper()
 	if err := p.Locator(selector).WaitFor(playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateHidden,
-		Timeout: playwright.Float(10_000)}); err != nil {
+		Timeout: playwright.Float(float64(patience.Milliseconds()))}); err != nil {
 		p.t.Fatalf("wait until %s is gone: %v", selector, err)
 	}
 }
 
 func (p *page) waitURL(path string) {
 	p.t.Helper()
-	pollFor(p.t, 10*time.Second, "address "+path, func() (bool, any) {
+	pollFor(p.t, patience, "address "+path, func() (bool, any) {
 		return strings.HasPrefix(p.URL(), p.d.base+path), p.URL()
 	})
 }
@@ -411,9 +434,10 @@ func (p *page) active() string { return fmt.Sprint(p.eval(`() => window.tabs.act
 // openTab opens one more tab by the page's surface and waits for its shell.
 func (p *page) openTab() string {
 	p.t.Helper()
-	id := fmt.Sprint(p.eval(`() => window.tabs.open()`))
+	id := fmt.Sprint(p.eval(`options => window.tabs.open(options)`,
+		map[string]any{"command": shell.Command, "cwd": shell.Cwd, "env": map[string]any{"PS1": "$ ", "HISTFILE": ""}}))
 	p.waitLive()
-	p.quiet()
+	p.waitPrompt()
 	return id
 }
 
@@ -435,7 +459,7 @@ func (p *page) panes() []string {
 
 func (p *page) waitCount(what string, want int, count func() int) {
 	p.t.Helper()
-	pollFor(p.t, 10*time.Second, fmt.Sprintf("%d %s", want, what), func() (bool, any) {
+	pollFor(p.t, patience, fmt.Sprintf("%d %s", want, what), func() (bool, any) {
 		got := count()
 		return got == want, got
 	})

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestSplitsTypedByHand runs tmux's own commands in a tab: the page, here and on another device, shows what they do.
@@ -39,7 +38,7 @@ func TestSplitsTypedByHand(t *testing.T) {
 	both("panes", 2)
 
 	p.enter("tmux swap-pane -s 0 -t 1")
-	pollFor(t, 5*time.Second, "the panes swapped", func() (bool, any) {
+	pollFor(t, patience, "the panes swapped", func() (bool, any) {
 		got := p.panes()
 		return slices.Equal(got, []string{right, left}), got
 	})
@@ -70,7 +69,7 @@ func (p *page) agrees(s *server) {
 			continue
 		}
 		var tmux, shown string
-		pollFor(p.t, 5*time.Second, "panes as tmux has them", func() (bool, any) {
+		pollFor(p.t, patience, "panes as tmux has them", func() (bool, any) {
 			tmux = s.tmux(tab, "list-panes", "-F", "#{s/%//:pane_id} #{pane_width}x#{pane_height}")
 			var b strings.Builder
 			for _, pane := range p.panes() {
@@ -101,7 +100,7 @@ func TestDividerDrag(t *testing.T) {
 	b := p.box("[role=separator]")
 	x, y := b.X+b.Width/2, b.Y+b.Height/2
 	p.drag(x, y, x-120, y)
-	pollFor(t, 5*time.Second, "tmux has other widths", func() (bool, any) { got := widths(); return got != before, got })
+	pollFor(t, patience, "tmux has other widths", func() (bool, any) { got := widths(); return got != before, got })
 	p.agrees(s)
 }
 

@@ -19,6 +19,6 @@ func pollFor(t testing.TB, limit time.Duration, what string, ok func() (done boo
 		if took > limit {
 			t.Fatalf("%s: not within %v; last saw:\n%v", what, limit, saw)
 		}
-		time.Sleep(20 * time.Millisecond) // between two looks, not in place of one
+		time.Sleep(30 * time.Millisecond) // between two looks, not in place of one
 	}
 }

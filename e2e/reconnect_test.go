@@ -23,7 +23,7 @@ func TestDrop(t *testing.T) {
 	p.enter("sleep 3; touch " + ok)
 	for range 3 {
 		n.drop()
-		pollFor(t, 5*time.Second, "the page notices", func() (bool, any) { state := p.state(); return state != "live", state })
+		pollFor(t, patience, "the page notices", func() (bool, any) { state := p.state(); return state != "live", state })
 		p.waitLive()
 	}
 	if p.eval(`() => window.sameDocument`) != true {
@@ -33,7 +33,7 @@ func TestDrop(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.waitLive()
-	pollFor(t, 10*time.Second, "the program ends as if nothing had happened", func() (bool, any) {
+	pollFor(t, patience, "the program ends as if nothing had happened", func() (bool, any) {
 		_, err := os.Stat(ok)
 		return err == nil, err
 	})
@@ -79,7 +79,7 @@ func TestRefused(t *testing.T) {
 	p.waitState("reconnecting", noticeTime)
 	p.waitVisible("text=/Reconnecting/")
 	// Long enough for the backoff to have grown.
-	pollFor(t, 10*time.Second, "the tries get rarer", func() (bool, any) {
+	pollFor(t, patience, "the tries get rarer", func() (bool, any) {
 		text, err := p.Locator("body").InnerText()
 		return err == nil && (strings.Contains(text, "in 3 s") || strings.Contains(text, "in 4 s") || strings.Contains(text, "in 5 s") ||
 			strings.Contains(text, "in 6 s")), text
@@ -189,7 +189,7 @@ func TestReplayedQueries(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.waitLive()
-		pollFor(t, 5*time.Second, "the same screen", func() (bool, any) { got := p.screen(); return got == screen, got })
+		pollFor(t, patience, "the same screen", func() (bool, any) { got := p.screen(); return got == screen, got })
 	}
 	p.run("echo two")
 	if got := p.run("echo three"); len(got) != 1 || got[0] != "three" {

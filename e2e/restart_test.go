@@ -60,7 +60,7 @@ func TestServerRestart(t *testing.T) {
 	if got := p.screen(); got != screen {
 		t.Errorf("screen\n%s\nwant\n%s", got, screen)
 	}
-	pollFor(t, 5*time.Second, "the same history", func() (bool, any) {
+	pollFor(t, patience, "the same history", func() (bool, any) {
 		got := trimRows(p.scrollback())
 		return slices.Equal(got, history), strings.Join(got, "\n")
 	})
@@ -95,7 +95,7 @@ func TestSoakKill(t *testing.T) {
 		want.WriteString(line + "\n")
 		s.restart()
 		p.waitLive()
-		pollFor(t, 10*time.Second, "one control client for each tab", func() (bool, any) {
+		pollFor(t, patience, "one control client for each tab", func() (bool, any) {
 			clients := s.tmuxClients()
 			return len(clients) == 2, clients
 		})
@@ -143,7 +143,7 @@ func TestRevive(t *testing.T) {
 	p.run("echo remember-$((40+5))")
 	second := p.openTab()
 	p.rename(second, "second")
-	pollFor(t, 30*time.Second, "the server knows the directory", func() (bool, any) {
+	pollFor(t, patience, "the server knows the directory", func() (bool, any) {
 		tabs := s.tabs()
 		return tabs[0].Cwd == dir, tabs
 	})
@@ -152,7 +152,7 @@ func TestRevive(t *testing.T) {
 	for _, tmux := range s.tmuxServers() {
 		syscall.Kill(tmux.pid, syscall.SIGKILL)
 	}
-	pollFor(t, 5*time.Second, "tmux is gone", func() (bool, any) { left := s.tmuxServers(); return len(left) == 0, left })
+	pollFor(t, patience, "tmux is gone", func() (bool, any) { left := s.tmuxServers(); return len(left) == 0, left })
 	s.restart()
 	p.visit(s.url + "/tabs?id=local")
 	p.waitVisible("text=/2 terminals from before/")

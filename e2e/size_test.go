@@ -45,7 +45,7 @@ func (p *page) resize(width, height int) {
 
 func (p *page) waitOtherSize(cols, rows int) {
 	p.t.Helper()
-	pollFor(p.t, 5*time.Second, "another size", func() (bool, any) {
+	pollFor(p.t, patience, "another size", func() (bool, any) {
 		c, r := p.size()
 		return c != cols || r != rows, fmt.Sprintf("%dx%d", c, r)
 	})
@@ -64,7 +64,7 @@ func TestPhoneComesAndGoes(t *testing.T) {
 	}
 	small.waitVisible("text=Use this size")
 	small.click("text=Use this size")
-	pollFor(t, 5*time.Second, "the phone's size on the desktop", func() (bool, any) {
+	pollFor(t, patience, "the phone's size on the desktop", func() (bool, any) {
 		c, r := desktop.size()
 		pc, pr := small.size()
 		return c < cols && c == pc && r == pr, fmt.Sprintf("desktop %dx%d, phone %dx%d", c, r, pc, pr)
@@ -126,7 +126,7 @@ func TestResizedWhileOffline(t *testing.T) {
 	p.press("Enter")
 	n.accept(t)
 	p.waitLive()
-	pollFor(t, 10*time.Second, "the command saw the page's new size", func() (bool, any) {
+	pollFor(t, patience, "the command saw the page's new size", func() (bool, any) {
 		cols, rows := p.size()
 		screen := p.screen()
 		return cols < before && strings.Contains(screen, fmt.Sprintf("\n%d %d\n", rows, cols)), fmt.Sprintf("%dx%d\n%s", cols, rows, screen)
@@ -179,7 +179,7 @@ func TestSoakResizeStorm(t *testing.T) {
 	}
 	p.waitLive()
 	p.run("clear; echo after")
-	pollFor(t, 10*time.Second, "both pages agree", func() (bool, any) {
+	pollFor(t, patience, "both pages agree", func() (bool, any) {
 		a, b := p.lines(), other.lines()
 		return slices.Equal(a, b), strings.Join(a, "\n") + "\n---\n" + strings.Join(b, "\n")
 	})
@@ -195,7 +195,7 @@ func (p *page) sameAsTmux(s *server) {
 		p.t.Fatalf("the shown tab %s is not in the API's list", id)
 	}
 	tab := s.tabs()[i]
-	pollFor(p.t, 10*time.Second, "the screen that tmux has", func() (bool, any) {
+	pollFor(p.t, patience, "the screen that tmux has", func() (bool, any) {
 		want := trimRows(strings.Split(s.tmux(tab, "capture-pane", "-p"), "\n"))
 		for i := range want {
 			want[i] = strings.TrimRight(want[i], " ")

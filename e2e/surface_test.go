@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestSurface is window.tabs as documented, for scripts of users.
@@ -21,7 +20,7 @@ func TestSurface(t *testing.T) {
 
 	first := p.active()
 	second, _ := p.eval(`async () => {
-		const id = await window.tabs.open({title: "by script", cwd: "/usr"});
+		const id = await window.tabs.open({title: "by script", cwd: "/usr", command: ["sh", "-i"], env: {PS1: "$ "}});
 		return [id, window.tabs.active(), window.tabs.pane().state];
 	}`).([]any)
 	if len(second) != 3 || second[0] != second[1] || second[2] != "live" {
@@ -32,20 +31,20 @@ func TestSurface(t *testing.T) {
 		t.Errorf("list %v", list)
 	}
 	p.waitPrompt()
-	p.quiet()
 	if selected, _ := p.eval(`async id => [await window.tabs.select(id), window.tabs.active(), window.tabs.pane().state]`, first).([]any); len(selected) != 3 ||
 		selected[0] != first || selected[1] != first || selected[2] != "live" {
 		t.Errorf("select resolved with %v, want %s, live", selected, first)
 	}
 
-	p.run("clear; printf 'ab'; sleep 0.1")
-	pane, _ := p.eval(`() => { const x = window.tabs.pane(window.tabs.panes()[0]);
-		return {state: x.state, cols: x.cols, rows: x.rows, x: x.cursor.x, y: x.cursor.y, lines: x.lines().length, all: x.scrollback().length} }`).(map[string]any)
+	p.run("clear")
+	var pane map[string]any
+	pollFor(t, patience, "the cursor behind the prompt", func() (bool, any) {
+		pane, _ = p.eval(`() => { const x = window.tabs.pane(window.tabs.panes()[0]);
+			return {state: x.state, cols: x.cols, rows: x.rows, x: x.cursor.x, y: x.cursor.y, lines: x.lines().length, all: x.scrollback().length} }`).(map[string]any)
+		return toInt(pane["x"]) == 2 && toInt(pane["y"]) == 1, pane
+	})
 	if pane["state"] != "live" || toInt(pane["lines"]) != toInt(pane["rows"]) || toInt(pane["all"]) < toInt(pane["rows"]) {
 		t.Errorf("pane %v", pane)
-	}
-	if x, y := toInt(pane["x"]), toInt(pane["y"]); x != 2 || y < 1 {
-		t.Errorf("cursor at %d,%d, want after the prompt", x, y)
 	}
 	if v, err := p.tryEval(`() => window.tabs.select("tab_nope").then(() => "resolved", e => String(e.message))`); err != nil || v == "resolved" || v == "" {
 		t.Errorf("selecting a tab that is not there: %v, %v", v, err)
@@ -55,7 +54,7 @@ func TestSurface(t *testing.T) {
 	p.eval(`() => window.tabs.focus()`)
 	p.keys("echo foc")
 	p.keys("used")
-	pollFor(t, 5*time.Second, "keys reach the terminal after focus()", func() (bool, any) {
+	pollFor(t, patience, "keys reach the terminal after focus()", func() (bool, any) {
 		screen := p.screen()
 		return strings.Contains(screen, "echo focused"), screen
 	})

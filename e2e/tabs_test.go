@@ -33,8 +33,8 @@ func TestReloadKeepsEverything(t *testing.T) {
 	if got := p.list(); !slices.Equal(got, list) {
 		t.Errorf("list after reload %v, want %v", got, list)
 	}
-	pollFor(t, 5*time.Second, "the same screen", func() (bool, any) { got := p.screen(); return got == screen, got })
-	pollFor(t, 5*time.Second, "the same history", func() (bool, any) {
+	pollFor(t, patience, "the same screen", func() (bool, any) { got := p.screen(); return got == screen, got })
+	pollFor(t, patience, "the same history", func() (bool, any) {
 		got := p.scrollback()
 		return slices.Equal(trimRows(got), trimRows(history)), fmt.Sprintf("%d rows, want %d", len(got), len(history))
 	})
@@ -69,14 +69,14 @@ func TestTwoDevicesStayInStep(t *testing.T) {
 	b.waitLive()
 	a.rename(second, "shared")
 	for _, p := range []*page{a, b} {
-		pollFor(t, 5*time.Second, "the new title", func() (bool, any) {
+		pollFor(t, patience, "the new title", func() (bool, any) {
 			got := p.list()
 			return len(got) == 2 && got[1].title == "shared", got
 		})
 	}
 	a.press("Control+Shift+PageUp") // move left
 	for _, p := range []*page{a, b} {
-		pollFor(t, 5*time.Second, "the new order", func() (bool, any) {
+		pollFor(t, patience, "the new order", func() (bool, any) {
 			got := p.list()
 			return len(got) == 2 && got[0].id == second, got
 		})
@@ -100,7 +100,7 @@ func TestReorderByDrag(t *testing.T) {
 		}
 		return got
 	}
-	pollFor(t, 5*time.Second, "the dragged order", func() (bool, any) {
+	pollFor(t, patience, "the dragged order", func() (bool, any) {
 		got := order(p.list())
 		return slices.Equal(got, want), got
 	})
@@ -114,7 +114,7 @@ func TestTitleFollowsProgram(t *testing.T) {
 	s := newServer(t)
 	p := s.newPage()
 	p.enter(`printf '\033]2;compiling\007'; sleep 1000`)
-	pollFor(t, 5*time.Second, "the program's title", func() (bool, any) {
+	pollFor(t, patience, "the program's title", func() (bool, any) {
 		got := p.list()
 		return got[0].title == "compiling", got
 	})
@@ -127,7 +127,7 @@ func TestCloseAsks(t *testing.T) {
 	idle := p.active()
 	busy := p.openTab()
 	p.enter("sleep 4321")
-	pollFor(t, 5*time.Second, "the server knows the program", func() (bool, any) {
+	pollFor(t, patience, "the server knows the program", func() (bool, any) {
 		tabs := s.tabs()
 		return len(tabs) == 2 && strings.Contains(tabs[1].Foreground, "sleep"), tabs
 	})
@@ -150,10 +150,25 @@ func TestCloseAsks(t *testing.T) {
 	p.waitCount("tabs", 1, func() int { return len(p.list()) })
 	p.waitCount("sleeping programs", 0, sleeping)
 
-	p.closeButton(idle) // a shell that does nothing asks nothing
+	p.closeButton(idle) // to tmux and us it is a program that was asked for: it may be somebody's, so it asks
+	p.click("role=dialog >> role=button[name='End it']")
 	p.waitCount("tabs", 0, func() int { return len(p.list()) })
 	p.waitCount("tmux servers", 0, func() int { return len(s.tmuxServers()) })
 	p.waitVisible("text=No terminals") // and closing the last one opens no other
+}
+
+// TestIdleShellAsksNothing closes a login shell that does nothing.
+func TestIdleShellAsksNothing(t *testing.T) {
+	s := newServer(t)
+	p := s.newPage()
+	id := fmt.Sprint(p.eval(`() => window.tabs.open()`))
+	p.waitPrompt()
+	pollFor(t, patience, "the server sees an idle shell", func() (bool, any) {
+		tabs := s.tabs()
+		return tabs[1].Foreground == "", tabs
+	})
+	p.closeButton(id)
+	p.waitCount("tabs", 1, func() int { return len(p.list()) })
 }
 
 // TestExit ends a shell, which closes its tab, and a program with a status, whose last screen stays and which can be
@@ -167,7 +182,7 @@ func TestExit(t *testing.T) {
 	p.waitVisible("text=Exited 3")
 	before := p.lines()[0]
 	p.click("role=button[name='Restart']")
-	pollFor(t, 10*time.Second, "another run's output", func() (bool, any) {
+	pollFor(t, patience, "another run's output", func() (bool, any) {
 		screen := p.screen()
 		return strings.Contains(screen, "run ") && !strings.Contains(screen, before), screen
 	})
@@ -176,7 +191,7 @@ func TestExit(t *testing.T) {
 	p.selectTab(shell)
 	p.waitLive()
 	p.enter("exit")
-	pollFor(t, 10*time.Second, "the shell's tab closes", func() (bool, any) {
+	pollFor(t, patience, "the shell's tab closes", func() (bool, any) {
 		list := p.list()
 		return len(list) == 1 && list[0].id == id, list
 	})
@@ -265,7 +280,7 @@ func TestClosedTabsLeaveNothing(t *testing.T) {
 	if want := []string{"1", "3", "5", "7", "9", "11", "13", "15", "17", "19"}; !slices.Equal(left, want) {
 		t.Errorf("tabs left %v, want %v", left, want)
 	}
-	pollFor(t, 5*time.Second, "one tmux server for each tab left", func() (bool, any) {
+	pollFor(t, patience, "one tmux server for each tab left", func() (bool, any) {
 		servers := s.tmuxServers()
 		return len(servers) == 10, servers
 	})

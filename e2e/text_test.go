@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestWidths is lacion/fleet-deck#27 and daintreehq/daintree#7205: widths that differ from tmux's shift everything after.
@@ -35,7 +34,7 @@ func TestWidths(t *testing.T) {
 		p.enter("clear; cat " + file + "; sleep 1000")
 		p.waitText("|" + row[:1])
 		tab := s.tabs()[0]
-		pollFor(t, 5*time.Second, fmt.Sprintf("the cursor where tmux has it after %q", row), func() (bool, any) {
+		pollFor(t, patience, fmt.Sprintf("the cursor where tmux has it after %q", row), func() (bool, any) {
 			want := s.tmux(tab, "display-message", "-p", "#{cursor_x}")
 			got := fmt.Sprint(toInt(p.eval(`() => window.tabs.pane().cursor.x`)))
 			return got == want && want != "0", fmt.Sprintf("page %s, tmux %s", got, want)
@@ -80,7 +79,7 @@ for n in range(1, 80):
 		t.Fatal(err)
 	}
 	p.enter("clear; python3 " + script)
-	pollFor(t, 10*time.Second, "the first frame", func() (bool, any) {
+	pollFor(t, patience, "the first frame", func() (bool, any) {
 		colours := p.backgrounds()
 		return len(colours) == 1 && isStrong(colours[0]), colours
 	})
@@ -157,7 +156,7 @@ func TestVimAfterMuchOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.waitLive()
-	pollFor(t, 5*time.Second, "the same vim", func() (bool, any) { got := p.screen(); return got == screen, got })
+	pollFor(t, patience, "the same vim", func() (bool, any) { got := p.screen(); return got == screen, got })
 
 	// The mouse puts the cursor where it clicks, so the program's mouse mode came back too.
 	b := p.box("[data-testid=stage]")
@@ -165,7 +164,7 @@ func TestVimAfterMuchOutput(t *testing.T) {
 	if err := p.Mouse().Click(b.X+b.Width/2, b.Y+b.Height*5.5/float64(rows)); err != nil {
 		t.Fatal(err)
 	}
-	pollFor(t, 5*time.Second, "the cursor in the clicked row", func() (bool, any) {
+	pollFor(t, patience, "the cursor in the clicked row", func() (bool, any) {
 		y := toInt(p.eval(`() => window.tabs.pane().cursor.y`))
 		return y == 5, y
 	})
