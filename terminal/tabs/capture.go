@@ -40,26 +40,29 @@ func (s *source) Capture(pane terminal.PaneID, o terminal.CaptureOptions, at fun
 	s.send(c)
 }
 
-// lookAtBuffers finds what copy mode copied: no notification of tmux 3.3a tells. Buffers that tmux named itself are
-// people's; ours, and those that programs name, are not.
+// lookAtBuffers finds what copy mode copied, when a pane enters or leaves it: no notification of tmux 3.3a tells. What
+// is new when it leaves was copied there. Buffers that tmux named itself are people's; those with names are programs'.
 func (s *source) lookAtBuffers(pane terminal.PaneID) {
-	c := tmuxctl.Lines("list-buffers -f '#{m/r:^buffer[0-9]+$,#{buffer_name}}' -F '#{buffer_created} #{buffer_size} #{buffer_name}'")
+	c := tmuxctl.Lines(
+		"list-buffers -f '#{m/r:^buffer[0-9]+$,#{buffer_name}}' -F '#{buffer_created} #{buffer_size} #{buffer_name}'",
+		"display-message -p -t "+tmuxctl.PaneID(pane).String()+" '#{pane_in_mode}'",
+	)
 	c.Done = func(rs []tmuxctl.Reply) {
-		if replyError(rs) != nil {
+		if rs[0].Err != nil || !s.attached {
 			return
 		}
-		first := !s.state.buffersKnown // what was copied before we attached is not news
-		s.state.buffersKnown = true
-		if len(rs[0].Lines) == 0 {
-			return
+		newest := ""
+		if len(rs[0].Lines) > 0 {
+			newest = string(rs[0].Lines[0])
 		}
-		newest := string(rs[0].Lines[0])
+		left := rs[1].Err == nil && len(rs[1].Lines) == 1 && string(rs[1].Lines[0]) == "0"
 		f := strings.Fields(newest)
-		if newest == s.state.buffer || len(f) != 3 {
+		news := newest != s.state.buffer && left && s.state.buffersKnown && len(f) == 3
+		s.state.buffer, s.state.buffersKnown = newest, true
+		if !news {
 			return
 		}
-		s.state.buffer = newest
-		if size, _ := strconv.Atoi(f[1]); !first && size > 0 && size <= maxCopiedBytes {
+		if size, _ := strconv.Atoi(f[1]); size > 0 && size <= maxCopiedBytes {
 			s.copied(pane, f[2])
 		}
 	}

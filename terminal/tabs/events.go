@@ -3,6 +3,7 @@ package tabs
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/browsertabs/tabs/terminal"
 	"github.com/browsertabs/tabs/tmuxctl"
@@ -179,6 +180,7 @@ func (s *source) refresh() {
 			return
 		}
 		for id, p := range s.state.panes {
+			s.settle(p, old[id])
 			if was := old[id]; was == nil || was.PaneState != p.PaneState {
 				s.h.PaneChanged(p.PaneState)
 				s.closeLeft(id)
@@ -222,6 +224,7 @@ func (s *source) paneLine(line string) {
 		return // gone already, or its window is not known yet and refresh is on its way
 	}
 	s.state.panes[p.Pane] = p
+	s.settle(p, was)
 	if was.PaneState != p.PaneState {
 		s.h.PaneChanged(p.PaneState)
 		s.tell()
@@ -229,11 +232,44 @@ func (s *source) paneLine(line string) {
 	}
 }
 
+// settleTime is how long tmux may take to learn how a program ended after that has let go of its pane; settleTries is
+// how often we ask.
+const (
+	settleTime  = 200 * time.Millisecond
+	settleTries = 4
+)
+
+// settle asks again about a pane whose program seems to have ended. With a control client attached tmux 3.3a overlooks
+// the end of a child in one of five cases, until the next child ends: so it gets one. tmux 3.2 never tells the signal
+// that ended a program.
+func (s *source) settle(p, was *pane) {
+	if p.unsure == 0 {
+		return
+	}
+	if was != nil {
+		p.unsure += was.unsure
+	}
+	if p.unsure > settleTries {
+		p.Dead, p.ExitCode = true, unknownExit
+		return
+	}
+	s.send(tmuxctl.Lines("run-shell -b true"))
+	id := p.Pane
+	time.AfterFunc(settleTime, func() { s.refreshPane(id) })
+}
+
+// unknownExit is the exit code of a program that ended nobody knows how.
+const unknownExit = -1
+
 // closeLeft closes the pane of a login shell that was left in order, as any terminal does.
 func (s *source) closeLeft(id terminal.PaneID) {
 	p := s.state.panes[id]
 	if p != nil && p.Dead && p.login && p.ExitCode == 0 && s.loginLeft() {
-		s.send(tmuxctl.Lines(tmuxctl.KillPane(tmuxctl.PaneID(id))))
+		c := tmuxctl.Lines(tmuxctl.KillPane(tmuxctl.PaneID(id)))
+		if len(s.state.panes) == 1 {
+			c.Done = s.expectEnd(nil)
+		}
+		s.send(c)
 	}
 }
 
@@ -285,6 +321,7 @@ func (s *source) tell() {
 	if !s.attached {
 		return
 	}
+	s.panes.Store(int32(len(st.panes)))
 	g := sighting{
 		serverPID: st.serverPID, host: st.host, shell: st.shell, title: st.title, order: st.order,
 		dead: len(st.panes) > 0, panes: len(st.panes),

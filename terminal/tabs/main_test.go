@@ -282,6 +282,12 @@ func (r *running) look(id string, input string) *page {
 
 func (p *page) sees(pane terminal.PaneID, text string) {
 	p.t.Helper()
+	defer func() {
+		if p.t.Failed() {
+			code, reason := p.Closed()
+			p.t.Logf("page has %q of %v; frames %v; closed %d %s; %v", p.View(pane).Bytes, pane, p.Types(), code, reason, p.Err())
+		}
+	}()
 	until(p.t, fmt.Sprintf("the page sees %q", text), func() bool { return strings.Contains(string(p.View(pane).Bytes), text) })
 }
 

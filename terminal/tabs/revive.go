@@ -88,7 +88,7 @@ func dimmed(r Saved) []byte {
 		dimLine(&b, bytes.TrimRight(line, "\r\n"))
 		b.WriteString("\x1b[0m\r\n")
 	}
-	fmt.Fprintf(&b, "\x1b[0;2m-- These lines were saved %s. The programs have ended; this is a new shell. --\x1b[0m\r\n",
+	fmt.Fprintf(&b, "\x1b[0;2m-- Saved %s. The programs have ended; this is a new shell. --\x1b[0m\r\n",
 		r.SavedAt.UTC().Format("2006-01-02 15:04 UTC"))
 	return b.Bytes()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/browsertabs/tabs/terminal"
@@ -48,6 +49,11 @@ type source struct {
 	// background runs what must not hold up the reader, on a goroutine that somebody waits for.
 	background func(func(context.Context)) bool
 
+	// expected says that we end the session ourselves. tmux tells an ended session, a killed server and a machine
+	// that shuts down apart by nothing but that: whatever we did not do must be revivable.
+	expected atomic.Bool
+	panes    atomic.Int32 // how many there are
+
 	mu     sync.Mutex // protects following
 	client *tmuxctl.ControlClient
 	size   terminal.Size // last asked for; zero: nobody asked yet
@@ -70,13 +76,9 @@ func (s *source) Run(ctx context.Context, h terminal.Handler) error {
 		}
 		switch end := s.alive(ctx); {
 		case errors.Is(end, errSessionEnded):
-			// The last session of a server that exits looks like a server that is gone; the exit tells.
-			if errors.Is(err, tmuxctl.ErrNoServer) {
-				return terminal.ErrServerGone
-			}
 			return nil
 		case errors.Is(end, terminal.ErrServerGone):
-			if err == nil {
+			if s.expected.Load() {
 				return nil
 			}
 			return terminal.ErrServerGone
@@ -135,7 +137,8 @@ func (s *source) setUp(giveUp func()) {
 		s.attached = true
 		s.h.Attached(s.state.attached())
 		s.tell()
-		for id := range s.state.panes {
+		for id, p := range s.state.panes {
+			s.settle(p, nil)
 			s.closeLeft(id)
 		}
 		s.lookAtBuffers(0)
@@ -282,8 +285,24 @@ func (s *source) Do(op terminal.Op, done func(error)) {
 	} else {
 		c.Done = then(done)
 	}
+	if op.Name == "closePane" && s.panes.Load() == 1 {
+		c.Done = s.expectEnd(c.Done)
+	}
 	if op.Name == "newWindow" || op.Name == "splitPane" {
 		s.send(tmuxctl.AssertOptions(s.session))
 	}
 	s.send(c)
+}
+
+// expectEnd is for a command that ends the session if all goes well.
+func (s *source) expectEnd(done func([]tmuxctl.Reply)) func([]tmuxctl.Reply) {
+	s.expected.Store(true)
+	return func(rs []tmuxctl.Reply) {
+		if err := replyError(rs); err != nil && !errors.Is(err, terminal.ErrDetached) {
+			s.expected.Store(false)
+		}
+		if done != nil {
+			done(rs)
+		}
+	}
 }

@@ -16,6 +16,9 @@ import (
 // loginOption marks a pane whose command line is ours but ends in the login shell: that of a revived tab.
 const loginOption = "@tab_login"
 
+// commandOption is the name of the command a tab was opened with, whose own process is not the pane's first one.
+const commandOption = "@tab_command"
+
 // clean is the value of a format variable without control characters: a directory's name may hold newlines, which
 // would end a line of control mode, or tabs, which divide our fields.
 func clean(variable string) string { return "#{s/[\x01-\x1f\x7f]/ /:" + variable + "}" }
@@ -36,7 +39,7 @@ var (
 	// sessionFormat is what the tab's strip shows, so that a change made by hand shows too.
 	sessionFormat = strings.Join([]string{
 		"#{pid}", "#{client_name}", clean("host"), "#{b:default-shell}", clean(inputMarkOption),
-		clean(titleOption), clean(orderOption),
+		clean(titleOption), clean(orderOption), clean(commandOption),
 	}, "\t")
 )
 
@@ -69,6 +72,8 @@ type pane struct {
 	pid    int
 	login  bool // its program is the user's login shell
 	modes  string
+	// unsure counts how often tmux said that the program has let go of the pane, and not how it ended.
+	unsure int
 }
 
 // sessionState is what a source knows of its session, of one control client.
@@ -80,6 +85,7 @@ type sessionState struct {
 	inputMark    string
 	title        string
 	order        int
+	command      string // what the tab was opened with, "" for a shell
 	clients      int
 	lagFlag      string
 	current      tmuxctl.WindowID
@@ -115,7 +121,7 @@ func (st *sessionState) load(rs []tmuxctl.Reply) error {
 
 func (st *sessionState) loadSession(line string) error {
 	f := strings.Split(line, "\t")
-	if len(f) != 7 {
+	if len(f) != 8 {
 		return fmt.Errorf("unexpected session %.200q", line)
 	}
 	st.serverPID, _ = strconv.Atoi(f[0])
@@ -124,6 +130,7 @@ func (st *sessionState) loadSession(line string) error {
 	}
 	st.host, st.shell, st.inputMark, st.title = f[2], f[3], f[4], f[5]
 	st.order, _ = strconv.Atoi(f[6])
+	st.command = f[7]
 	return nil
 }
 
@@ -196,6 +203,9 @@ func (st *sessionState) parsePane(line string) (*pane, error) {
 		Pane: terminal.PaneID(id), Dead: f[2] == "1", Mode: f[8], Command: f[9], Title: f[10], Cwd: f[11],
 	}
 	p.pid, _ = strconv.Atoi(f[5])
+	if p.Dead && f[3] == "" && f[4] == "" {
+		p.Dead, p.unsure = false, 1
+	}
 	if p.Dead {
 		p.ExitCode, _ = strconv.Atoi(f[3])
 		if p.Signal, _ = strconv.Atoi(f[4]); p.Signal > 0 {
@@ -203,6 +213,9 @@ func (st *sessionState) parsePane(line string) (*pane, error) {
 		}
 		// tmux shows the name of a dead program with a mark of its own.
 		p.Command = strings.TrimSuffix(p.Command, "[dead]")
+	}
+	if p.Command == "sh" && !p.login && st.command != "" {
+		p.Command = st.command
 	}
 	if p.Title == st.host { // tmux's own default; the program said nothing
 		p.Title = ""
