@@ -18,6 +18,7 @@ const (
 
 const (
 	resyncAfter = 150 * time.Millisecond // the last resize
+	reflowAfter = 500 * time.Millisecond // the repaint, for the history
 	ringIdle    = 10 * time.Second       // after which a ring is dropped
 	saveEvery   = time.Second            // at most, modes of a pane
 	maxPanes    = 256
@@ -44,6 +45,7 @@ type pane struct {
 
 	output    time.Time // last came
 	resyncAt  time.Time
+	reflowed  bool // by a resize since the last resync
 	saveAt    time.Time
 	savedAt   time.Time
 	saved     string // what tmux keeps of modes
@@ -100,6 +102,7 @@ func (p *pane) resizeLocked(t *Terminal, s Size) {
 		p.base = s
 	} else {
 		p.resyncAt = time.Now().Add(resyncAfter)
+		p.reflowed = p.reflowed || p.size.Cols != s.Cols
 		t.wakeAtLocked(p.resyncAt)
 	}
 	p.size = s
@@ -241,8 +244,9 @@ func (p *pane) tickLocked(t *Terminal, now time.Time) (next time.Time) {
 	if due(p.resyncAt) {
 		p.resyncAt = time.Time{}
 		for _, w := range p.views {
-			w.need |= needRepaint
+			w.resyncLocked(p.reflowed, now)
 		}
+		p.reflowed = false
 		p.captureLocked(t)
 	}
 	if due(p.saveAt) {
@@ -264,6 +268,16 @@ func (p *pane) tickLocked(t *Terminal, now time.Time) (next time.Time) {
 		}
 	}
 	return next
+}
+
+// resyncLocked makes w exact again after a resize: the screen, and if lines were wrapped anew the history too, which
+// tmux and xterm.js do not always do alike.
+func (w *view) resyncLocked(reflowed bool, now time.Time) {
+	w.need |= needRepaint
+	if reflowed && w.v.scrollback > 0 {
+		w.fullAt = now.Add(reflowAfter)
+		w.v.t.wakeAtLocked(w.fullAt)
+	}
 }
 
 // sampleLocked shows viewers a flooding pane, or finds that the flood is over.

@@ -243,6 +243,10 @@ func (v *viewer) showLocked(resume map[PaneID]uint64) {
 		if offset, ok := resume[b.ID]; ok && p.ring.has(offset) && !p.paused {
 			w.live, w.cursor, w.acked = true, offset, offset
 			w.seq = -1 // tells the size anew
+			if _, seq := p.sizeAt(offset); seq != p.seq { // it missed a resize, and what came after
+				w.resyncLocked(true, time.Now())
+				p.captureLocked(t)
+			}
 			continue
 		}
 		w.need = needScreen
