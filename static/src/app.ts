@@ -1,14 +1,12 @@
 // The page of a sandbox's tabs: which there are, which one is shown, and what the person may do with them.
 
 import { Api, ApiError, readServer, type OpenOptions, type Server } from "./api";
-import { CopyLimit, copyText } from "./clipboard";
+import { Clips } from "./clips";
 import { ask, Notices } from "./dialog";
 import { find } from "./dom";
-import { emptyPanel, loggedOutPanel, stoppedPanel, tmuxMissingPanel, type EmptyHost } from "./empty";
-import type { Pane } from "./pane";
-import { maxPasteBytes, preparePaste } from "./paste";
+import { emptyPanel, loggedOutPanel, stoppedPanel, tmuxMissingPanel, type EmptyHost } from "./panels";
 import { Status } from "./status";
-import { bytes, duration, strings } from "./strings";
+import { duration, strings } from "./strings";
 import { TabView, type ViewHost } from "./tab-view";
 import { Strip, type StripTab } from "./tabs";
 import { keepFontSize, readFont, readTheme, storage, watchTheme } from "./theme";
@@ -18,7 +16,6 @@ import type { EndReason, Size, Tab } from "./wire";
 // Views kept with their sockets, so that going back to a tab is instant.
 const maxViews = 8;
 const scrollback = 10_000;
-const previewCharacters = 4_000;
 const doubtEveryMs = 5_000;
 const maxRecent = 5;
 const screenReaderKey = "tabs.screenReader";
@@ -28,6 +25,7 @@ const recentKey = "tabs.recent";
 export class App {
   readonly api: Api;
   readonly notices = new Notices();
+  readonly clips: Clips;
   readonly watch: Watch;
   readonly strip: Strip;
   readonly sandbox: string;
@@ -39,7 +37,6 @@ export class App {
   private readonly seen = new Map<string, string>(); // activity that was looked at
   private readonly closing = new Set<string>();
   private readonly gone = new Set<string>(); // tabs whose terminal server is gone
-  private readonly copyLimit = new CopyLimit();
   private readonly live: HTMLElement;
   private readonly abort = new AbortController();
   private readonly font = readFont();
@@ -68,6 +65,12 @@ export class App {
     this.stage = find(".stage", root);
     this.live = find("[data-testid=live]", root);
     this.root.append(this.notices.element);
+    this.clips = new Clips({
+      notices: this.notices,
+      active: () => this.active,
+      announce: (text) => this.announce(text),
+      focus: () => this.focus(),
+    });
     this.showStatusBar(storage()?.getItem(statusBarKey) !== "off");
     this.status = new Status((window) => void this.active?.do({ op: "selectWindow", window }));
     this.strip = new Strip(
@@ -283,8 +286,8 @@ export class App {
       },
       key: (event) => this.onKey(event),
       notice: (text, key) => this.notices.show(text, { key, brief: true }),
-      copied: (view, pane, text) => void this.onCopied(view, pane, text),
-      paste: (view, pane, text) => void this.paste(view, pane, text),
+      copied: (view, pane, text) => void this.clips.copied(view, pane, text),
+      paste: (view, pane, text) => void this.clips.paste(view, pane, text),
       link: (url) => {
         this.link = url;
         this.renderStatus();
@@ -383,53 +386,6 @@ export class App {
   sleep(): void {
     this.watch.pause();
     for (const view of this.views.values()) view.pause();
-  }
-
-  // Clipboard.
-
-  private async onCopied(view: TabView, pane: Pane, text: string): Promise<void> {
-    const focused = document.hasFocus() && view === this.active && view.activePane === pane;
-    if (!focused || !this.copyLimit.take()) return;
-    if (await copyText(text)) return;
-    this.notices.show(strings.copyAsk, {
-      key: "copy",
-      actions: [{ label: strings.copy, run: () => void copyText(text).then(() => this.focus()) }],
-    });
-  }
-
-  async copySelection(): Promise<void> {
-    const text = this.active?.activePane?.term.getSelection();
-    if (!text) return;
-    if (await copyText(text)) this.announce(strings.copied);
-    this.active?.activePane?.term.clearSelection();
-  }
-
-  async pasteClipboard(): Promise<void> {
-    const view = this.active;
-    const pane = view?.activePane;
-    if (!view || !pane) return;
-    try {
-      await this.paste(view, pane, await navigator.clipboard.readText());
-    } catch {
-      this.notices.show(strings.pasteFailed, { brief: true });
-    }
-  }
-
-  async paste(view: TabView, pane: Pane, text: string): Promise<void> {
-    const tooLarge = (count: number): void => {
-      this.notices.show(strings.pasteTooLarge(bytes(count), bytes(maxPasteBytes)), { kind: "failed", key: "paste" });
-    };
-    if (text.length > maxPasteBytes) return tooLarge(text.length); // before any work is done on it
-    const paste = preparePaste(text);
-    if (paste.data.length > maxPasteBytes) return tooLarge(paste.data.length);
-    if (paste.lines > 1 && !pane.bracketedPaste) {
-      const preview = paste.text.slice(0, previewCharacters) + (paste.text.length > previewCharacters ? "\n…" : "");
-      const detail = strings.pasteText;
-      if (!(await ask({ text: strings.pasteTitle(paste.lines), detail, preview, keep: strings.cancel, act: strings.paste }))) {
-        return;
-      }
-    }
-    view.pasteInto(pane, paste.data);
   }
 
   // The look.

@@ -5,9 +5,10 @@ import { Terminal, type IDisposable, type ITheme } from "@xterm/xterm";
 import { clipboardText } from "./clipboard";
 import { encodeKey, KeyboardMode } from "./kitty";
 import type { Cell } from "./layout";
+import { isMac } from "./keys";
 import { swallowQueries } from "./queries";
 import { useWebgl } from "./renderer";
-import { isMac } from "./keys";
+import { strings } from "./strings";
 import { snapshotFlag, type Output, type PaneResize, type Size, type Snapshot } from "./wire";
 import { follow, type Widths } from "./widths";
 
@@ -73,6 +74,7 @@ export class Pane {
   ) {
     const { font } = config;
     this.element.className = "pane";
+    this.element.setAttribute("role", "group");
     this.element.dataset.pane = String(config.id);
     this.term = new Terminal({
       allowProposedApi: true,
@@ -144,6 +146,11 @@ export class Pane {
   /** Where a new connection may go on: nowhere while the history is still to come, which only a snapshot brings. */
   get resumeOffset(): number | undefined {
     return this.whole ? this.offset : undefined;
+  }
+
+  /** The connection is gone, and with it the rest of what it was sending. */
+  linkLost(): void {
+    this.chunks = [];
   }
 
   output(frame: Output): void {
@@ -241,6 +248,13 @@ export class Pane {
 
   setTheme(theme: ITheme): void {
     this.term.options.theme = theme;
+  }
+
+  /** Names the pane to assistive technology, and lays a line over its bottom, or none. */
+  setNote(title: string, note: HTMLElement | undefined): void {
+    this.element.setAttribute("aria-label", strings.pane(title));
+    this.element.querySelector(".pane-note")?.remove();
+    if (note) this.element.append(note);
   }
 
   focus(): void {

@@ -1,10 +1,10 @@
-// What the stage shows when there is no terminal to show.
+// What is shown where there is no live terminal to show.
 
 import type { Api } from "./api";
 import { panel } from "./banner";
 import { element } from "./dom";
 import { duration, strings } from "./strings";
-import type { SavedTab } from "./wire";
+import type { EndReason, SavedTab } from "./wire";
 
 export interface EmptyHost {
   api: Api;
@@ -94,4 +94,29 @@ export function loggedOutPanel(api: Api): HTMLElement {
 
 export function stoppedPanel(box: string, state: string): HTMLElement {
   return panel({ title: strings.boxState(box, state), testid: "box-state" });
+}
+
+/** Over the last screen of a tab that is no more. */
+export function endedPanel(
+  reason: EndReason,
+  exitCode: number | undefined,
+  act: { revive(): void; openTab(): void; closeTab(): void },
+): HTMLElement {
+  const open = { label: strings.newTerminal, run: () => act.openTab(), testid: "new" };
+  const close = { label: strings.close, run: () => act.closeTab() };
+  if (reason === "server_gone") {
+    return panel({
+      title: strings.serverGoneTitle,
+      text: strings.serverGoneText,
+      testid: "server-gone",
+      actions: [{ label: strings.revive, primary: true, run: () => act.revive(), testid: "revive" }, open, close],
+    });
+  }
+  const exited = reason === "exited";
+  return panel({
+    title: exited ? strings.exited(exitCode ?? 0, undefined) : strings.tabGoneTitle,
+    text: exited ? undefined : strings.tabGoneText,
+    testid: "tab-gone",
+    actions: [{ ...open, primary: true }, close],
+  });
 }

@@ -2,7 +2,8 @@
 
 import type { App } from "./app";
 import type { OpenOptions } from "./api";
-import type { TabView, ViewState } from "./tab-view";
+import type { TabView } from "./tab-view";
+import type { ViewState } from "./view-state";
 
 export interface PaneSurface {
   state: ViewState;

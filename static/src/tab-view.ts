@@ -1,17 +1,19 @@
 // One tab as it is shown: its socket, its panes, its input, and what is said over them.
 
 import type { ITheme } from "@xterm/xterm";
-import { Banner, panel, type BannerContent } from "./banner";
+import { Banner, type BannerContent } from "./banner";
 import { Connection, type LinkState } from "./connection";
-import { button, element } from "./dom";
+import { element } from "./dom";
 import { Acks } from "./flow";
 import { InputStream, isReport } from "./input";
 import { fit, sameSize, scaledFont, type Cell } from "./layout";
 import { Pane } from "./pane";
 import { Panes, place } from "./panes";
 import { strings } from "./strings";
-import { measureCell, type Font } from "./theme";
+import { endedPanel } from "./panels";
 import { webglUsable } from "./renderer";
+import { measureCell, type Font } from "./theme";
+import { paneNote, viewBanner, type ViewState } from "./view-state";
 import {
   closeCode,
   decode,
@@ -30,8 +32,6 @@ import {
   type Welcome,
 } from "./wire";
 import { defaultWidths, type Widths } from "./widths";
-
-export type ViewState = "connecting" | "live" | "reconnecting" | "ended";
 
 /** What a view needs of the page. */
 export interface ViewHost {
@@ -257,6 +257,7 @@ export class TabView {
       this.input.hold();
       this.acks.reset();
       this.ready.clear();
+      for (const pane of this.panes.values()) pane.linkLost();
       this.laidOut = false;
       this.sizeGraceOver = false;
       clearTimeout(this.sizeTimer);
@@ -367,7 +368,7 @@ export class TabView {
     this.setPanel(undefined);
     for (const [id, pane] of this.panes) {
       if (!resumes) pane.offset = undefined;
-      else if (pane.offset !== undefined) this.ready.add(id);
+      else if (pane.resumeOffset !== undefined) this.ready.add(id);
     }
     this.input.resume(message.inputOffset);
     this.host.version(message.version);
@@ -446,42 +447,24 @@ export class TabView {
     if (this.state !== "live") this.tick();
   }
 
-  /** What is said at the bottom of a pane: its program ended, or tmux takes its keys. */
   private note(id: number): void {
     const pane = this.panes.get(id);
-    const state = this.states.get(id);
     if (!pane) return;
-    pane.element.querySelector(".pane-note")?.remove();
-    pane.element.setAttribute("aria-label", strings.pane(state?.title ?? ""));
-    if (!state) return;
-    if (state.dead) {
-      const close = (): void => {
-        if (this.paneIDs.length > 1) void this.do({ op: "closePane", pane: id });
-        else this.host.closeTab();
-      };
-      const restart = (): void => {
-        void this.do({ op: "respawnPane", pane: id });
-        pane.focus();
-      };
-      pane.element.append(
-        element(
-          "div",
-          { class: "pane-note", role: "status", data: { testid: "pane-ended", kind: state.exitCode || state.signal ? "failed" : "ok" } },
-          element("span", { text: strings.exited(state.exitCode, state.signal) }),
-          button({ label: strings.restart, run: restart, testid: "restart" }),
-          button({ label: strings.close, run: close, testid: "close-ended" }),
-        ),
-      );
-    } else if (state.mode) {
-      pane.element.append(
-        element(
-          "div",
-          { class: "pane-note", role: "status", data: { testid: "pane-mode", kind: "mode" } },
-          element("span", { text: strings.inMode(state.mode) }),
-          button({ label: strings.leaveMode, run: () => void this.do({ op: "leaveMode", pane: id }) }),
-        ),
-      );
-    }
+    const state = this.states.get(id);
+    pane.setNote(
+      state?.title ?? "",
+      paneNote(state, {
+        restart: () => {
+          void this.do({ op: "respawnPane", pane: id });
+          pane.focus();
+        },
+        close: () => {
+          if (this.paneIDs.length > 1) void this.do({ op: "closePane", pane: id });
+          else this.host.closeTab();
+        },
+        leaveMode: () => void this.do({ op: "leaveMode", pane: id }),
+      }),
+    );
   }
 
   // Size.
@@ -561,33 +544,7 @@ export class TabView {
   private end(reason: EndReason): void {
     this.ended = reason;
     this.setState("ended");
-    if (reason === "server_gone") {
-      this.setPanel(
-        panel({
-          title: strings.serverGoneTitle,
-          text: strings.serverGoneText,
-          testid: "server-gone",
-          actions: [
-            { label: strings.revive, primary: true, run: () => this.host.revive(), testid: "revive" },
-            { label: strings.newTerminal, run: () => this.host.openTab(), testid: "new" },
-            { label: strings.close, run: () => this.host.closeTab() },
-          ],
-        }),
-      );
-    } else {
-      const exited = reason === "exited" ? strings.exited(this.exitCode ?? 0, undefined) : "";
-      this.setPanel(
-        panel({
-          title: exited || strings.tabGoneTitle,
-          text: exited ? undefined : strings.tabGoneText,
-          testid: "tab-gone",
-          actions: [
-            { label: strings.newTerminal, primary: true, run: () => this.host.openTab(), testid: "new" },
-            { label: strings.close, run: () => this.host.closeTab() },
-          ],
-        }),
-      );
-    }
+    this.setPanel(endedPanel(reason, this.exitCode, this.host));
     this.tick();
   }
 
@@ -621,44 +578,17 @@ export class TabView {
   }
 
   private bannerContent(): BannerContent | undefined {
-    if (this.ended) return undefined;
-    const link = this.linkState;
-    const waiting = this.input.waiting > 0 ? strings.keysWaiting(this.input.waiting) : undefined;
-    if (link.name === "waiting" && this.state === "reconnecting") {
-      const texts: Record<number, string> = {
-        [closeCode.protocolVersion]: strings.oldPage,
-        [closeCode.tooManyViewers]: strings.tooManyViewers,
-      };
-      const seconds = Math.max(0, Math.ceil((link.until - Date.now()) / 1000));
-      const text = texts[link.code] ?? (navigator.onLine ? strings.reconnectingIn(seconds) : strings.offline);
-      return {
-        kind: "link",
-        text,
-        detail: waiting,
-        actions: [
-          link.code === closeCode.protocolVersion
-            ? { label: strings.reload, run: () => location.assign(location.href), testid: "reload" }
-            : { label: strings.retryNow, run: () => this.retry(), testid: "retry" },
-        ],
-      };
-    }
-    if (this.state === "reconnecting") return { kind: "link", text: strings.reconnectingIn(0), detail: waiting };
-    if (this.state === "connecting" && link.name === "waiting") {
-      const seconds = Math.max(0, Math.ceil((link.until - Date.now()) / 1000));
-      return {
-        kind: "link",
-        text: strings.reconnectingIn(seconds),
-        actions: [{ label: strings.retryNow, run: () => this.retry(), testid: "retry" }],
-      };
-    }
-    if (this.foreignSize()) {
-      return {
-        kind: "size",
-        text: strings.sizedFor(this.owner?.ownerName || strings.anotherDevice),
-        actions: [{ label: strings.useThisSize, run: () => this.takeSize(), testid: "use-size" }],
-      };
-    }
-    return undefined;
+    return viewBanner(
+      {
+        ended: this.ended !== undefined,
+        state: this.state,
+        link: this.linkState,
+        online: navigator.onLine,
+        waiting: this.input.waiting,
+        foreignTo: this.foreignSize() ? this.owner?.ownerName || strings.anotherDevice : undefined,
+        now: Date.now(),
+      },
+      { retry: () => this.retry(), reload: () => location.assign(location.href), takeSize: () => this.takeSize() },
+    );
   }
 }
-

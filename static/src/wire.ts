@@ -32,6 +32,7 @@ export const closeCode = {
   tooManyViewers: 4006,
   helloLate: 4008,
   serverGone: 4009,
+  stalled: 4010,
 } as const;
 
 export interface Size {
