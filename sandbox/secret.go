@@ -21,9 +21,14 @@ const (
 var secretEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 func newSecret() string {
-	b := make([]byte, secretRandomBytes, secretRandomBytes+crc32.Size)
+	b := make([]byte, secretRandomBytes)
 	rand.Read(b) // never fails, says its documentation
-	return secretMark + secretEncoding.EncodeToString(binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b)))
+	return withChecksum(b)
+}
+
+func withChecksum(random []byte) string {
+	sum := crc32.ChecksumIEEE(random)
+	return secretMark + secretEncoding.EncodeToString(binary.BigEndian.AppendUint32(random[:len(random):len(random)], sum))
 }
 
 // checkSecret tells whether s has the form and checksum of a secret.

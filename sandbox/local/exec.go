@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -31,7 +32,7 @@ func (p *Provider) Exec(ctx context.Context, sandboxID string, e sandbox.Exec) (
 	cmd.Cancel = func() error { return proc.kill(syscall.SIGKILL) }
 	child, err := proc.open(a, e)
 	if err == nil {
-		err = cmd.Start()
+		err = proc.start()
 	}
 	for _, f := range child {
 		f.Close()
@@ -40,12 +41,25 @@ func (p *Provider) Exec(ctx context.Context, sandboxID string, e sandbox.Exec) (
 		proc.release()
 		return nil, startError(e, err)
 	}
-	// One owner reaps, whatever the caller does, so that nothing is left a zombie.
-	go func() {
-		defer close(proc.done)
-		proc.waitErr = cmd.Wait()
-	}()
 	return proc, nil
+}
+
+// start starts the process and the goroutine that reaps it, whatever the caller does, so that nothing is left a zombie.
+// The kernel sends the parent-death signal when the thread that started the process ends, so that goroutine keeps its
+// thread; waiting takes one anyway.
+func (p *process) start() error {
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.waitErr = p.cmd.Wait()
+			close(p.done)
+		}
+	}()
+	return <-started
 }
 
 func command(ctx context.Context, a account, e sandbox.Exec) (*exec.Cmd, error) {
