@@ -47,9 +47,12 @@ func (t *Terminal) Attached(a Attached) {
 // adoptInputsLocked takes over where tmux says that input streams go on. Viewers that wait for the attachment have
 // streams already; bytes that were on their way are settled by the mark.
 func (t *Terminal) adoptInputsLocked(marked inputs) {
+	for _, s := range t.inputs {
+		s.next, s.paste = s.taken, nil
+	}
 	for _, m := range marked {
 		s := t.inputs.get(m.id)
-		s.next, s.taken, s.known, s.paste = m.next, m.next, true, nil
+		s.next, s.taken = m.next, m.next
 	}
 	for _, v := range t.viewers {
 		if v.input != nil {

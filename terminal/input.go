@@ -30,7 +30,6 @@ type input struct {
 	id    string
 	next  uint64
 	taken uint64
-	known bool // tmux's mark has it; of others we do not know what was delivered
 	paste *paste
 }
 
@@ -89,7 +88,7 @@ func readMark(mark string) inputs {
 		id, offset, _ := strings.Cut(f, ":")
 		n, err := strconv.ParseUint(offset, 10, 53)
 		if err == nil && inputID.MatchString(id) && len(in) < maxInputs {
-			in = append(in, &input{id: id, next: n, taken: n, known: true})
+			in = append(in, &input{id: id, next: n, taken: n})
 		}
 	}
 	return in
@@ -98,10 +97,14 @@ func readMark(mark string) inputs {
 // inputLocked takes an input frame of v.
 func (t *Terminal) inputLocked(v *viewer, f viewerFrame) error {
 	s := v.input
+	end := f.offset + uint64(len(f.data))
+	if v.readOnly {
+		v.text(refusedText{"inputRefused", end, refusedReadOnly})
+		return nil
+	}
 	if s == nil {
 		return badFrame("input without an input id in hello")
 	}
-	end := f.offset + uint64(len(f.data))
 	if s.paste != nil && s.paste.v == v {
 		return badFrame("input between the pieces of a paste")
 	}
@@ -114,7 +117,7 @@ func (t *Terminal) inputLocked(v *viewer, f viewerFrame) error {
 		return nil
 	}
 	data := f.data[s.next-f.offset:]
-	if why := t.refusalLocked(v, f.pane); why != "" {
+	if why := t.refusalLocked(f.pane); why != "" {
 		t.refuseLocked(s, v, end, why)
 		return nil
 	}
@@ -124,16 +127,14 @@ func (t *Terminal) inputLocked(v *viewer, f viewerFrame) error {
 	}
 	t.typedLocked(v)
 	t.panes[f.pane].typedLocked(t)
-	s.next, s.known = end, true
+	s.next = end
 	t.src.SendKeys(f.pane, data, t.inputs.mark(), func(err error) { t.taken(s, end, err) })
 	return nil
 }
 
-// refusalLocked says why pane takes no input of v, or "".
-func (t *Terminal) refusalLocked(v *viewer, id PaneID) string {
+// refusalLocked says why a pane takes no input, or "".
+func (t *Terminal) refusalLocked(id PaneID) string {
 	switch p := t.panes[id]; {
-	case v.readOnly:
-		return refusedReadOnly
 	case p == nil || !t.shownLocked(id):
 		return refusedPaneGone
 	case p.state.Dead:
@@ -146,9 +147,9 @@ func (t *Terminal) refusalLocked(v *viewer, id PaneID) string {
 
 // refuseLocked settles a stream's bytes before end as not delivered, and has tmux remember.
 func (t *Terminal) refuseLocked(s *input, v *viewer, end uint64, why string) {
-	s.next, s.known = end, true
+	s.next = end
 	v.text(refusedText{"inputRefused", end, why})
-	if t.end == nil && !v.readOnly {
+	if t.end == nil {
 		t.src.SendKeys(t.windows.Layout.Active, nil, t.inputs.mark(), func(err error) { t.taken(s, end, err) })
 	}
 }
@@ -176,17 +177,21 @@ func (t *Terminal) taken(s *input, end uint64, err error) {
 // pasteLocked takes a piece of a paste.
 func (t *Terminal) pasteLocked(v *viewer, f viewerFrame) error {
 	s := v.input
+	end := f.offset + uint64(len(f.data))
+	if v.readOnly {
+		v.text(refusedText{"inputRefused", end, refusedReadOnly})
+		return nil
+	}
 	if s == nil {
 		return badFrame("paste without an input id in hello")
 	}
-	end := f.offset + uint64(len(f.data))
 	if end < s.next || end == s.next && (s.paste == nil || len(f.data) > 0) {
 		v.dirty(dirtyAck)
 		return nil
 	}
 	p := s.paste
 	if p == nil {
-		p = &paste{v: v, start: s.next, pane: f.pane, refused: t.refusalLocked(v, f.pane)}
+		p = &paste{v: v, start: s.next, pane: f.pane, refused: t.refusalLocked(f.pane)}
 		p.buffer = fmt.Sprintf("tabs-%s-%d", s.id, p.start)
 		s.paste = p
 	}
@@ -214,7 +219,7 @@ func (t *Terminal) pasteLocked(v *viewer, f viewerFrame) error {
 	}
 	s.paste = nil
 	if p.refused == "" { // the pane may have changed since the first piece
-		if why := t.refusalLocked(v, p.pane); why != "" {
+		if why := t.refusalLocked(p.pane); why != "" {
 			p.refuse(t, why)
 		}
 	}
@@ -224,7 +229,6 @@ func (t *Terminal) pasteLocked(v *viewer, f viewerFrame) error {
 	}
 	t.typedLocked(v)
 	t.panes[p.pane].typedLocked(t)
-	s.known = true
 	t.src.PasteEnd(p.buffer, p.pane, t.inputs.mark(), func(err error) { t.taken(s, end, err) })
 	return nil
 }

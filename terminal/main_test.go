@@ -62,6 +62,9 @@ func (b *bench) connect(set ...func(*terminal.Hello)) *guest {
 	for _, f := range set {
 		f(&h)
 	}
+	for pane, offset := range h.Panes {
+		g.Expect(pane, offset)
+	}
 	go func() { g.left <- b.term.Serve(context.Background(), g.Page, h, terminal.ViewerConfig{Name: h.Input}) }()
 	b.t.Cleanup(func() {
 		g.Vanish()

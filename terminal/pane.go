@@ -183,6 +183,9 @@ func (p *pane) floodLocked(t *Terminal, n int, now time.Time) {
 	if p.flooding {
 		if p.sampled += n; p.sampled > calmBytes && !p.paused {
 			p.pauseLocked(t)
+			if len(p.views) == 0 {
+				p.sampleAt = now.Add(sampleAlone)
+			}
 		}
 		return
 	}

@@ -60,6 +60,7 @@ type viewer struct {
 	wake     chan struct{}
 	cancel   context.CancelCauseFunc
 
+	closing sync.Once
 	heard   atomic.Int64 // unix nanoseconds of the last frame read
 	writing atomic.Int64 // since when a write is under way; 0: none
 
@@ -135,11 +136,15 @@ var errLeft = errors.New("viewer left")
 // take seconds.
 func (v *viewer) finish(err error) {
 	v.t.leave(v)
-	if away, ok := errors.AsType[*errAway](err); ok {
-		_ = v.conn.Close(away.code, away.reason)
-	} else if f, ok := errors.AsType[*FrameError](err); ok {
-		_ = v.conn.Close(f.Code, f.Text)
-	}
+	v.closing.Do(func() {
+		code, reason := CloseGoingAway, "" // the peer went first and knows
+		if away, ok := errors.AsType[*errAway](err); ok {
+			code, reason = away.code, away.reason
+		} else if f, ok := errors.AsType[*FrameError](err); ok {
+			code, reason = f.Code, f.Text
+		}
+		_ = v.conn.Close(code, reason)
+	})
 	v.cancel(err)
 }
 
@@ -162,6 +167,9 @@ func (t *Terminal) join(c Conn, h Hello, vc ViewerConfig, cancel context.CancelC
 	if h.Input != "" && !h.ReadOnly {
 		t.replaceLocked(v, h.Input)
 		v.input = t.inputs.get(h.Input)
+		if v.input.taken > 0 { // perhaps acked to a connection that was gone
+			v.changed |= dirtyAck
+		}
 	}
 	t.viewers = append(t.viewers, v)
 	t.joined.Add(1)

@@ -241,6 +241,44 @@ func (p *Page) View(pane terminal.PaneID) PageView {
 	return c
 }
 
+// Offset returns the offset after the last byte the page has of a pane.
+func (p *Page) Offset(pane terminal.PaneID) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if v := p.panes[pane]; v != nil {
+		return v.Offset
+	}
+	return 0
+}
+
+// Snapshots returns how many snapshots began with a reset of the pane.
+func (p *Page) Snapshots(pane terminal.PaneID) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if v := p.panes[pane]; v != nil {
+		return v.Snapshots
+	}
+	return 0
+}
+
+// Expect says that the page has a pane's bytes before offset from an earlier connection.
+func (p *Page) Expect(pane terminal.PaneID, offset uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.panes[pane] == nil {
+		p.panes[pane] = &PageView{Offset: offset}
+	}
+}
+
+// Forget has the page drop the bytes it has of a pane, as a terminal drops old scrollback.
+func (p *Page) Forget(pane terminal.PaneID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if v := p.panes[pane]; v != nil {
+		v.Bytes = nil
+	}
+}
+
 // Texts returns the text frames of a type.
 func (p *Page) Texts(kind string) []map[string]any {
 	p.mu.Lock()

@@ -164,6 +164,11 @@ func (s *Source) Stream(pane terminal.PaneID, data []byte) {
 	s.push(func(h terminal.Handler) { h.Output(pane, data) })
 }
 
+// Reattach has the source attach anew.
+func (s *Source) Reattach(a terminal.Attached) {
+	s.push(func(h terminal.Handler) { h.Attached(a) })
+}
+
 // Windows tells of windows.
 func (s *Source) Windows(w terminal.Windows) {
 	s.push(func(h terminal.Handler) { h.WindowsChanged(w) })
