@@ -322,6 +322,16 @@ func (s *source) tell() {
 		return
 	}
 	s.panes.Store(int32(len(st.panes)))
+	known := targets{panes: make(map[terminal.PaneID]bool, len(st.panes)), windows: make(map[terminal.WindowID]bool)}
+	for id := range st.panes {
+		known.panes[id] = true
+	}
+	for _, w := range st.windows {
+		known.windows[terminal.WindowID(w.id)] = true
+	}
+	s.mu.Lock()
+	s.known = known
+	s.mu.Unlock()
 	g := sighting{
 		serverPID: st.serverPID, host: st.host, shell: st.shell, title: st.title, order: st.order,
 		dead: len(st.panes) > 0, panes: len(st.panes),

@@ -8,9 +8,26 @@ import (
 	"github.com/browsertabs/tabs/tmuxctl"
 )
 
-// command is the tmux command of a person's operation. Targets are looked up within the session, so that a page
-// cannot reach the panes of another one on the same tmux server.
-func command(session tmuxctl.SessionID, op terminal.Op) (tmuxctl.Command, error) {
+// targets are the panes and windows of a session. They are not changed once made.
+type targets struct {
+	panes   map[terminal.PaneID]bool
+	windows map[terminal.WindowID]bool
+}
+
+// command is the tmux command of a person's operation. Targets must be in the session, so that a page cannot reach the
+// panes of another one on the same tmux server.
+func command(session tmuxctl.SessionID, known targets, op terminal.Op) (tmuxctl.Command, error) {
+	switch {
+	case op.Name == "newWindow":
+	case op.Name == "selectWindow":
+		if !known.windows[op.Window] {
+			return tmuxctl.Command{}, invalidOp(fmt.Sprintf("this tab has no window @%d", op.Window))
+		}
+	case !known.panes[op.Pane]:
+		return tmuxctl.Command{}, invalidOp(fmt.Sprintf("this tab has no pane %%%d", op.Pane))
+	case op.Name == "swapPane" && !known.panes[op.With]:
+		return tmuxctl.Command{}, invalidOp(fmt.Sprintf("this tab has no pane %%%d", op.With))
+	}
 	pane := tmuxctl.PaneID(op.Pane)
 	var line string
 	switch op.Name {

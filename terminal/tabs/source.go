@@ -57,6 +57,7 @@ type source struct {
 	mu     sync.Mutex // protects following
 	client *tmuxctl.ControlClient
 	size   terminal.Size // last asked for; zero: nobody asked yet
+	known  targets
 
 	// Of Run's goroutine alone.
 	h        terminal.Handler
@@ -274,7 +275,10 @@ func (s *source) SetPaneOption(pane terminal.PaneID, name, value string) {
 
 // Do implements terminal.Source.
 func (s *source) Do(op terminal.Op, done func(error)) {
-	c, err := command(s.session, op)
+	s.mu.Lock()
+	known := s.known
+	s.mu.Unlock()
+	c, err := command(s.session, known, op)
 	if err != nil {
 		c = tmuxctl.Lines("refresh-client")
 		c.Done = func([]tmuxctl.Reply) {
