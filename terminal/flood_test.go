@@ -67,9 +67,9 @@ func TestFloodEndsWithOneFullSnapshot(t *testing.T) {
 func TestFloodWithoutViewersStaysPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t)
-		b.flood(3 * time.Second)
+		b.flood(2 * time.Second)
 		if n := len(b.src.Calls("capture")); n > 4 {
-			t.Errorf("%d samples for nobody in 3 s", n)
+			t.Errorf("%d samples for nobody in 2 s", n)
 		}
 		g := b.open() // comes while it is paused
 		b.src.Emit(1, "prompt")

@@ -362,7 +362,7 @@ func exactlyOnce(t *testing.T, rnd *rand.Rand) {
 	b.src.Release()
 	synctest.Wait()
 	if got := b.src.Keys(1); got != text {
-		t.Fatalf("tmux got %d bytes, want %d; first difference at %d", len(got), len(text), difference(got, text))
+		t.Fatalf("tmux got %d bytes, want %d: %q", len(got), len(text), got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -331,19 +332,19 @@ func TestReconnectReplacesTheDeadConnection(t *testing.T) {
 func TestSummaryAndWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t)
-		told := 0
+		var told atomic.Int32
 		stop := b.term.Watch(func() {
 			_ = b.term.Summary() // watchers may call back
-			told++
+			told.Add(1)
 		})
 		synctest.Wait()
-		told = 0
+		told.Store(0)
 		b.src.Emit(1, "x\a")
 		b.src.State(terminal.PaneState{Pane: 1, Title: "vim", Cwd: "/srv", Command: "vim"})
 		synctest.Wait()
 		s := b.term.Summary()
-		if !s.Bell || s.Title != "vim" || s.Cwd != "/srv" || s.Size != size80 || s.Activity.IsZero() || told == 0 {
-			t.Errorf("%+v, told %d times", s, told)
+		if !s.Bell || s.Title != "vim" || s.Cwd != "/srv" || s.Size != size80 || s.Activity.IsZero() || told.Load() == 0 {
+			t.Errorf("%+v, told %d times", s, told.Load())
 		}
 		g := b.open()
 		b.src.Emit(1, "\a")
@@ -351,19 +352,19 @@ func TestSummaryAndWatch(t *testing.T) {
 		if b.term.Summary().Bell {
 			t.Error("a bell that somebody heard is marked")
 		}
-		told = 0
+		told.Store(0)
 		for range 100 {
 			b.src.Emit(1, "x")
 			time.Sleep(50 * time.Millisecond)
 		}
-		if told < 4 || told > 7 {
-			t.Errorf("told of 5 s of output %d times", told)
+		if told.Load() < 4 || told.Load() > 7 {
+			t.Errorf("told of 5 s of output %d times", told.Load())
 		}
 		stop()
-		told = 0
+		told.Store(0)
 		g.Vanish()
 		synctest.Wait()
-		if told != 0 {
+		if told.Load() != 0 {
 			t.Error("told after stop")
 		}
 	})

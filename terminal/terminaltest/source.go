@@ -10,8 +10,11 @@ import (
 	"github.com/browsertabs/tabs/terminal"
 )
 
-// Source is a terminal.Source without tmux. What a pane shows is all that was ever emitted for it, so that a snapshot
-// and the output after it must add up to that.
+// ShownBytes is how much of its output a pane shows.
+const ShownBytes = 32 << 10
+
+// Source is a terminal.Source without tmux. What a pane shows is the last ShownBytes that were emitted for it, so that a
+// snapshot and the output after it must add up to the end of all that was.
 type Source struct {
 	// Echo has SendKeys come back as output.
 	Echo bool
@@ -35,7 +38,6 @@ type Source struct {
 	calls    []string
 	sizes    []terminal.Size
 	options  map[terminal.PaneID]string
-	emitted  int64
 }
 
 // NewSource returns a Source with one window and one pane, number 1.
@@ -147,7 +149,6 @@ func (s *Source) EmitBytes(pane terminal.PaneID, data []byte) {
 	s.push(func(h terminal.Handler) {
 		s.mu.Lock()
 		s.buffer(s.shown, pane).Write(data)
-		s.emitted += int64(len(data))
 		paused := s.paused[pane]
 		if paused {
 			s.dropped += len(data)
@@ -271,7 +272,8 @@ func (s *Source) Capture(pane terminal.PaneID, o terminal.CaptureOptions, at fun
 		if o.Resume {
 			s.paused[pane] = false
 		}
-		c := terminal.Capture{Replay: append([]byte{}, s.buffer(s.shown, pane).Bytes()...)}
+		shown := s.buffer(s.shown, pane).Bytes()
+		c := terminal.Capture{Replay: append([]byte{}, shown[max(len(shown)-ShownBytes, 0):]...)}
 		s.mu.Unlock()
 		if at != nil {
 			at()
