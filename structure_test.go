@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"sandbox/sandboxtest":   {"sandbox"},
 	"terminal/tabs":         {"terminal", "tmuxctl", "sandbox"},
 	"terminal/terminaltest": {"terminal", "tmuxctl"},
+	"tmuxctl/tmuxtest":      {"tmuxctl"},
 }
 
 // noHTTP are the packages into which net/http may not come, not even through another package.
@@ -258,4 +259,25 @@ func flip(m map[string]string) map[string]string {
 		flipped[v] = k
 	}
 	return flipped
+}
+
+// TestCasesAreTested fails when docs/CASES.md names a test that is not there.
+func TestCasesAreTested(t *testing.T) {
+	var code strings.Builder
+	paths, err := filepath.Glob("e2e/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		code.WriteString(readText(t, path))
+	}
+	names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(readText(t, "docs/CASES.md"), -1)
+	if len(names) < 20 {
+		t.Errorf("docs/CASES.md names only %d tests", len(names))
+	}
+	for _, name := range names {
+		if !strings.Contains(code.String(), "func "+name[1]+"(t *testing.T)") {
+			t.Errorf("docs/CASES.md names %s, which e2e does not have", name[1])
+		}
+	}
 }

@@ -24,6 +24,10 @@ const (
 var binary string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(echoServerEnv) != "" {
+		serveEcho()
+		return
+	}
 	flag.Parse()
 	code, err := run(m)
 	if err != nil {
@@ -44,7 +48,8 @@ func run(m *testing.M) (code int, err error) {
 	}
 	binary = filepath.Join(dir, "tabs")
 	defer func() { err = errors.Join(err, stopBrowser()) }()
-	return m.Run(), nil
+	code = m.Run()
+	return code, reportTable(code == 0)
 }
 
 // build makes the binary, assets included, once. The server races when the tests do.
