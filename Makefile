@@ -27,9 +27,9 @@ test: test-needs lint
 	node --test .cache/js-tests/*.mjs
 	TABS_TEST_ALL=1 go test -race -shuffle=on -count=1 -timeout=25m ./...
 
-# bench: what is measured, each against a baseline of the same run, as one table.
+# bench: what is measured, each against a baseline of the same run, as one table. TABS_BENCH_DOC=FILE keeps it there.
 bench: test-needs
-	TABS_TEST_ALL=1 go test -run='^$$' -bench=. -benchtime=1x -timeout=60m ./e2e/bench
+	TABS_TEST_ALL=1 go test -run='^$$' -bench='^BenchmarkTabs$$' -benchtime=1x -timeout=60m ./e2e
 
 # soak: the long versions of the randomised tests.
 soak: test-needs

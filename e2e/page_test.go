@@ -385,10 +385,10 @@ func (p *page) waitURL(path string) {
 	})
 }
 
-// confirm answers a question with its one button that does something.
+// confirm answers a question with the button that does something.
 func (p *page) confirm() {
 	p.t.Helper()
-	p.click("role=dialog >> button.danger, role=dialog >> button.primary")
+	p.click("[data-testid=act]")
 }
 
 func (p *page) box(selector string) *playwright.Rect {

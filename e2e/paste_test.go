@@ -23,7 +23,8 @@ func (p *page) paste(text string) {
 
 // megabyte is 1 MB of text, CJK in it, without line breaks.
 func megabyte() string {
-	return strings.Repeat("0123456789 abcdefghij 漢字かな交じり文。", 1<<20/53+1)[:1<<20/53*53]
+	const unit = "0123456789 abcdefghij 漢字かな交じり文。"
+	return strings.Repeat(unit, 1<<20/len(unit))
 }
 
 // TestLargePaste is microsoft/vscode#38137 and Eugeny/tabby#10341: large pastes were cut short.
