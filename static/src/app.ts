@@ -35,6 +35,7 @@ export class App {
   private readonly status: Status;
   private readonly views = new Map<string, TabView>(); // in the order of use, the last used last
   private readonly seen = new Map<string, string>(); // activity that was looked at
+  private readonly rang = new Set<string>(); // tabs whose bell rang here, unseen
   private readonly closing = new Set<string>();
   private readonly gone = new Set<string>(); // tabs whose terminal server is gone
   private readonly live: HTMLElement;
@@ -76,7 +77,7 @@ export class App {
     this.strip = new Strip(
       find(".tablist", root),
       {
-        select: (id) => this.show(id),
+        select: (id, focus) => this.show(id, focus),
         close: (id) => void this.close(id),
         rename: (id, title) => void this.update(id, { title }),
         move: (id, place) => void this.move(id, place),
@@ -288,6 +289,11 @@ export class App {
       notice: (text, key) => this.notices.show(text, { key, brief: true }),
       copied: (view, pane, text) => void this.clips.copied(view, pane, text),
       paste: (view, pane, text) => void this.clips.paste(view, pane, text),
+      bell: (view) => {
+        if (view === this.active && !document.hidden) return;
+        this.rang.add(view.id);
+        this.render();
+      },
       link: (url) => {
         this.link = url;
         this.renderStatus();
@@ -380,6 +386,7 @@ export class App {
     if (this.loggedOut) return;
     this.watch.check();
     for (const view of this.views.values()) view.check();
+    this.render(); // what rang meanwhile is seen now
   }
 
   /** The page is put away; open sockets would keep it from being brought back as it is. */
@@ -468,6 +475,7 @@ export class App {
     }
     const active = this.activeTab;
     if (active?.activityAt) this.seen.set(active.id, active.activityAt);
+    if (!document.hidden) this.rang.delete(this.activeID);
     this.strip.render(
       tabs.map((tab) => this.stripTab(tab)),
       this.activeID,
@@ -475,7 +483,7 @@ export class App {
     const count = this.root.querySelector(".count");
     if (count) count.textContent = String(tabs.length);
     find("[data-action=list]", this.root).hidden = tabs.length < 2;
-    const bell = tabs.some((tab) => tab.bell && tab.id !== this.activeID);
+    const bell = tabs.some((tab) => this.rang.has(tab.id) || (tab.bell && tab.id !== this.activeID));
     document.title = (bell ? "● " : "") + (active?.title ? `${active.title} · ${this.box}` : this.box);
     this.renderEmpty(tabs);
     this.offerRevival(tabs);
@@ -485,10 +493,10 @@ export class App {
   private stripTab(tab: Tab): StripTab {
     let mark: StripTab["mark"] = "";
     if (tab.state === "gone") mark = "gone";
-    else if (tab.state === "ended") mark = tab.exitCode ? "failed" : "ended";
+    else if (tab.state === "ended") mark = (tab.exitCode ?? 0) > 0 ? "failed" : "ended";
     else if (tab.id !== this.activeID) {
       const seen = this.seen.get(tab.id) ?? "";
-      if (tab.bell) mark = "bell";
+      if (tab.bell || this.rang.has(tab.id)) mark = "bell";
       else if (tab.activityAt && tab.activityAt > seen) mark = "activity";
     }
     return { id: tab.id, title: tab.title, mark };

@@ -33,6 +33,7 @@ export interface PaneEvents {
   gap(): void;
   focused(): void;
   copied(text: string): void;
+  bell(): void;
   /** True: the key is taken. */
   key(event: KeyboardEvent): boolean;
   /** The size of a cell is not what it was taken for. */
@@ -104,6 +105,7 @@ export class Pane {
       swallowQueries(this.term),
       this.term.onData((data) => this.data(data)),
       this.term.onBinary((data) => events.binary(data)),
+      this.term.onBell(() => events.bell()),
       this.term.parser.registerOscHandler(52, (data) => {
         const text = clipboardText(data);
         if (text !== undefined) events.copied(text);

@@ -18,7 +18,10 @@ interface Buffer {
   savedY: number;
   scrollTop: number;
   getNullCell(): unknown;
+  getBlankLine(attr: unknown): Line;
   lines: {
+    readonly length: number;
+    push(line: Line): void;
     get(row: number): Line | undefined;
     splice(row: number, deleted: number, ...added: Line[]): void;
   };
@@ -26,7 +29,7 @@ interface Buffer {
 
 interface BufferService {
   buffer: Buffer;
-  buffers: { normal: Buffer };
+  buffers: { normal: Buffer; alt: Buffer };
   scroll(attr: unknown, wrapped?: boolean): void;
 }
 
@@ -121,5 +124,13 @@ export function bend(term: Terminal): void {
   change(["scrollUp"], () => (params) => {
     for (let n = Math.min(params.params[0] || 1, term.rows); n > 0; n--) inRegion(handler._eraseAttrData());
     return true;
+  });
+
+  // xterm.js 6.0 can lose a row of a buffer that is not shown when it is resized, and then throws at a line feed there.
+  term.onResize(({ rows }) => {
+    for (const b of [service.buffers.normal, service.buffers.alt]) {
+      if (b.lines.length === 0) continue; // an alternate screen that was never shown
+      while (b.lines.length < b.ybase + rows) b.lines.push(b.getBlankLine(b.getNullCell()));
+    }
   });
 }

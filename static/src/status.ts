@@ -25,7 +25,9 @@ export class Status {
   private readonly owner = find(".owner");
   private windowsKey = "";
 
-  constructor(private readonly selectWindow: (id: number) => void) {}
+  constructor(private readonly selectWindow: (id: number) => void) {
+    this.windows.addEventListener("mousedown", (event) => event.preventDefault()); // the focus stays in the terminal
+  }
 
   render({ view, cwd, size, rtt, link, linked }: StatusContent): void {
     text(this.cwd, link ?? shorten(cwd, longestCwd));

@@ -42,7 +42,7 @@ export const strings = {
   // Ends
   exited: (code: number, signal: number | undefined) => {
     if (signal) return `Ended by signal ${signal}`;
-    return code === 0 ? "Ended" : `Exited ${code}`;
+    return code > 0 ? `Exited ${code}` : "Ended"; // below 0: nobody saw how
   },
   after: (duration: string) => ` after ${duration}`,
   restart: "Restart",

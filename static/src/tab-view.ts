@@ -48,6 +48,7 @@ export interface ViewHost {
   key(event: KeyboardEvent): boolean;
   notice(text: string, key?: string): void;
   copied(view: TabView, pane: Pane, text: string): void;
+  bell(view: TabView): void;
   paste(view: TabView, pane: Pane, text: string): void;
   link(url: string | undefined): void;
   version(version: string): void;
@@ -416,6 +417,7 @@ export class TabView {
           }
         },
         copied: (text) => this.host.copied(this, pane, text),
+        bell: () => this.host.bell(this),
         key: (event) => this.host.key(event),
         cellChanged: () => this.draw(),
         link: (url) => this.host.link(url),

@@ -11,7 +11,8 @@ export interface StripTab {
 }
 
 export interface StripEvents {
-  select(id: string): void;
+  /** `focus`: the terminal gets the focus too. */
+  select(id: string, focus: boolean): void;
   close(id: string): void;
   rename(id: string, title: string): void;
   move(id: string, place: number): void;
@@ -58,6 +59,7 @@ export class Strip {
       made.remove();
       this.made.delete(id);
     }
+    const focused = document.activeElement as HTMLElement | null;
     let before: Element | null = null;
     for (const tab of tabs) {
       const made = this.made.get(tab.id) ?? this.make(tab.id);
@@ -67,6 +69,8 @@ export class Strip {
       before = made;
     }
     if (moved) this.reveal();
+    // An element that is moved loses the focus.
+    if (focused !== document.activeElement && this.list.contains(focused)) focused?.focus({ preventScroll: true });
   }
 
   /** Puts the focus on the active tab. */
@@ -148,7 +152,7 @@ export class Strip {
       if (event.button === 1) this.events.close(id);
     });
     made.querySelector(".tab-name")?.addEventListener("click", (event) => {
-      if ((event as MouseEvent).detail === 0) this.events.select(id); // by keyboard or assistive technology
+      if ((event as MouseEvent).detail === 0) this.events.select(id, true); // by keyboard or assistive technology
     });
   }
 
@@ -199,7 +203,7 @@ export class Strip {
     const go = (to: number): void => {
       const tab = this.tabs[(to + this.tabs.length) % this.tabs.length];
       if (!tab) return;
-      this.events.select(tab.id);
+      this.events.select(tab.id, false);
       this.name(tab.id)?.focus();
     };
     switch (event.key) {
@@ -237,10 +241,10 @@ export class Strip {
   private press(start: PointerEvent, made: HTMLElement, id: string): void {
     if (start.button !== 0 || (start.target as Element).closest(".tab-close, input")) return;
     if (start.pointerType === "touch") {
-      made.addEventListener("pointerup", () => this.events.select(id), { once: true });
+      made.addEventListener("pointerup", () => this.events.select(id, true), { once: true });
       return;
     }
-    this.events.select(id);
+    this.events.select(id, true);
     const abort = new AbortController();
     const { signal } = abort;
     let place = -1;

@@ -54,7 +54,7 @@ export function paneNote(
   act: { restart(): void; close(): void; leaveMode(): void },
 ): HTMLElement | undefined {
   if (state?.dead) {
-    const kind = state.exitCode || state.signal ? "failed" : "ok";
+    const kind = state.exitCode > 0 || state.signal ? "failed" : "ok";
     return note("pane-ended", kind, strings.exited(state.exitCode, state.signal), [
       button({ label: strings.restart, run: act.restart, testid: "restart" }),
       button({ label: strings.close, run: act.close, testid: "close-ended" }),
