@@ -239,9 +239,10 @@ func TestServerGoneAndRevive(t *testing.T) {
 	}
 	q.types(0, "shopt -q login_shell; echo \"login=$? $PWD\"\n")
 	r.shows(a.ID, "login=0 "+work)
-	if files, _ := filepath.Glob(m.dir + "/*.lines"); len(files) > 0 {
-		t.Errorf("left %q", files)
-	}
+	until(t, "the files of lines are removed", func() bool {
+		files, _ := filepath.Glob(m.dir + "/*.lines")
+		return len(files) == 0
+	})
 	until(t, "the revived shell is idle", func() bool { return r.get(a.ID).Foreground == "" })
 	// The last in order, though it was the first: its place is kept for it.
 	if _, err := r.Revive(t.Context(), sandbox.LocalID, nil); err != nil {

@@ -246,9 +246,9 @@ left() {
 }
 n=0
 while pids=$(left); [ -n "$pids" ]; do
-	[ $n -lt 20 ] || { kill -9 $pids 2>/dev/null; exit 0; }
+	[ $n -lt 5 ] || { kill -9 $pids 2>/dev/null; exit 0; }
 	n=$((n + 1))
-	sleep 0.05 2>/dev/null || sleep 1
+	sleep 0.2 2>/dev/null || sleep 1
 done
 `
 

@@ -30,10 +30,15 @@ func (t *tab) recordLocked(lines []byte) Saved {
 		ID: t.id, Sandbox: t.box.id, Title: t.title, Named: t.title != "", Order: t.order, User: t.user,
 		Cwd: t.seen.active.Cwd, Lines: lines, SavedAt: time.Now().UTC(),
 	}
-	if !r.Named {
+	known := t.seen.serverPID != 0
+	switch {
+	case r.Named:
+	case !known && t.record.Title != "":
+		r.Title = t.record.Title
+	default:
 		r.Title = t.programTitle(t.term.Summary())
 	}
-	if r.Cwd == "" {
+	if r.Cwd == "" { // not known yet, or its program has ended
 		r.Cwd = t.record.Cwd
 	}
 	return r
