@@ -46,6 +46,7 @@ type pane struct {
 	output    time.Time // last came
 	resyncAt  time.Time
 	reflowed  bool // by a resize since the last resync
+	mainStale bool // resized while the alternate screen was shown: tmux resizes the main one when it is shown again
 	saveAt    time.Time
 	savedAt   time.Time
 	saved     string // what tmux keeps of modes
@@ -103,6 +104,7 @@ func (p *pane) resizeLocked(t *Terminal, s Size) {
 	} else {
 		p.resyncAt = time.Now().Add(resyncAfter)
 		p.reflowed = p.reflowed || p.size.Cols != s.Cols
+		p.mainStale = p.mainStale || p.modes.set&bitAlternate != 0
 		t.wakeAtLocked(p.resyncAt)
 	}
 	p.size = s
@@ -162,6 +164,11 @@ func (p *pane) outputLocked(t *Terminal, data []byte, now time.Time) {
 	p.wake()
 	p.output = now
 	p.modes.feed(data)
+	if p.mainStale && p.modes.set&bitAlternate == 0 {
+		p.mainStale, p.reflowed = false, true
+		p.resyncAt = now.Add(resyncAfter)
+		t.wakeAtLocked(p.resyncAt)
+	}
 	if len(p.modes.out) > 0 {
 		p.answerLocked(t)
 	}
