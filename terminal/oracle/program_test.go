@@ -45,7 +45,7 @@ var programs = []program{
 			}
 			fmt.Fprintf(&b, "\x1b[%dG|\n", s.between(1, 60))
 		}
-		s.cat(b.String())
+		s.lines(b.String())
 	}},
 	{"margin", func(s *shell) {
 		width := s.between(20, 100)

@@ -80,7 +80,7 @@ func (s *shell) wait(pattern string) {
 	re := regexp.MustCompile(pattern)
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		screen := s.run("capture-pane", "-pJ", "-t", s.pane.String())
+		screen := s.run("capture-pane", "-pJ", "-S", "-100", "-t", s.pane.String())
 		if re.MatchString(screen) {
 			return
 		}
@@ -110,6 +110,15 @@ func (s *shell) cat(content string) {
 		return
 	}
 	s.line("cat " + name)
+}
+
+// lines prints lines with one write each: tmux 3.3a forgets a zero-width joiner where what it reads in one go ends, and
+// nothing tells us where that is.
+func (s *shell) lines(content string) {
+	s.t.Helper()
+	s.marks++
+	name := s.file(fmt.Sprintf("out%d", s.marks), content)
+	s.line(`while IFS= read -r l; do printf '%s\n' "$l"; done < ` + name)
 }
 
 func (s *shell) pick(of ...string) string { return of[s.rnd.IntN(len(of))] }
