@@ -136,7 +136,6 @@ func TestResumeGoesOnWithoutASnapshot(t *testing.T) {
 		g.Vanish()
 		<-g.left
 		b.src.Emit(1, "two ")
-		b.src.Windows(terminaltest.OneWindow(terminal.Size{Cols: 60, Rows: 10}, 1))
 		b.src.Emit(1, "three")
 		g = b.open(func(h *terminal.Hello) {
 			h.Stream, h.Panes = stream, map[terminal.PaneID]uint64{1: offset}
@@ -145,7 +144,7 @@ func TestResumeGoesOnWithoutASnapshot(t *testing.T) {
 		if v.Snapshots != 0 || seen+string(v.Bytes) != "one two three" {
 			t.Errorf("%d snapshots, then %q", v.Snapshots, v.Bytes)
 		}
-		if len(v.Resizes) != 2 || v.Resizes[1].Cols != 60 {
+		if len(v.Resizes) != 1 || v.Resizes[0] != size80 {
 			t.Errorf("resizes %v", v.Resizes)
 		}
 		// Another stream, an offset that is gone or one that never was: a snapshot.
@@ -159,6 +158,27 @@ func TestResumeGoesOnWithoutASnapshot(t *testing.T) {
 				t.Errorf("%+v resumed", h)
 			}
 			b.same(g)
+		}
+	})
+}
+
+// A viewer that missed a resize gets it at its place in the stream, and is then made exact.
+func TestResumeOverAResizeRepaints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, withScreen)
+		g := b.open()
+		stream, offset := g.Texts("welcome")[0]["stream"].(string), g.Offset(1)
+		g.Vanish()
+		<-g.left
+		b.src.Emit(1, "before")
+		b.src.Windows(terminaltest.OneWindow(terminal.Size{Cols: 60, Rows: 10}, 1))
+		b.src.Emit(1, "after")
+		g = b.connect(func(h *terminal.Hello) {
+			h.Stream, h.Panes, h.Scrollback = stream, map[terminal.PaneID]uint64{1: offset}, 0
+		})
+		time.Sleep(time.Second)
+		if v := g.View(1); v.Snapshots != 0 || v.Repaints == 0 {
+			t.Errorf("%d snapshots and %d repaints", v.Snapshots, v.Repaints)
 		}
 	})
 }

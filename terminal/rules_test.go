@@ -266,29 +266,38 @@ func TestRule5FloodDelaysNoOtherPane(t *testing.T) {
 }
 
 func TestRule6ScreenFirstThenHistoryInOneCapture(t *testing.T) {
+	const long = 80 * time.Millisecond // that tmux takes for a long history
 	synctest.Test(t, func(t *testing.T) {
-		b := start(t, withScreen)
-		b.src.Emit(1, "x")
-		synctest.Wait()
-		b.src.Hold()
+		b := start(t, withScreen, func(s *terminaltest.Source, _ *terminal.Config) {
+			screen := s.CaptureFunc
+			s.CaptureFunc = func(p terminal.PaneID, o terminal.CaptureOptions) (terminal.Capture, error) {
+				if o.History > 0 {
+					time.Sleep(long)
+				}
+				return screen(p, o)
+			}
+		})
 		began := time.Now()
+		b.src.Hold()
 		var guests []*guest
 		for i := range 5 {
 			guests = append(guests, b.open(as(fmt.Sprintf("viewer00%d", i))))
 		}
 		b.src.Release()
 		synctest.Wait()
-		if time.Since(began) != 0 {
-			t.Errorf("attaching waited for %v", time.Since(began))
-		}
 		for _, g := range guests {
-			if v := g.View(1); v.Snapshots != 2 || !v.Full {
-				t.Errorf("%d snapshots, history %v", v.Snapshots, v.Full)
+			if v := g.View(1); v.Snapshots != 1 || v.Full || time.Since(began) != 0 {
+				t.Errorf("at first %d snapshots, history %v, after %v", v.Snapshots, v.Full, time.Since(began))
 			}
 		}
-		// One or two screens, as the first was under way when the others came, and as many histories.
-		if calls := b.src.Calls("capture"); len(calls) > 4 {
-			t.Errorf("captures for five viewers: %v", calls)
+		time.Sleep(3 * long)
+		for _, g := range guests {
+			if v := g.View(1); v.Snapshots != 2 || !v.Full {
+				t.Errorf("then %d snapshots, history %v", v.Snapshots, v.Full)
+			}
+		}
+		if calls := b.src.Calls("capture 1 1000"); len(calls) > 2 {
+			t.Errorf("%d captures of the history for five viewers", len(calls))
 		}
 	})
 }

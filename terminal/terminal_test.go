@@ -13,7 +13,7 @@ func TestOutputAndInput(t *testing.T) {
 		g := b.open(sized(100, 30))
 		b.src.Emit(1, "after")
 		b.same(g)
-		if got := slices.Compact(g.Types()); !slices.Equal(got, []string{"welcome", "size", "layout", "pane"}) {
+		if got := g.Types(); got[0] != "welcome" || !slices.Contains(got, "size") || !slices.Contains(got, "layout") || !slices.Contains(got, "pane") {
 			t.Errorf("texts %v", got)
 		}
 		g.Type(1, 0, "ls\r")
