@@ -80,6 +80,13 @@ func (p *page) times() []time.Duration {
 	return took
 }
 
+func (p *page) waitPainted() {
+	p.t.Helper()
+	pollFor(p.t, patience, "a paint", func() (bool, any) {
+		return p.eval(`() => bench.times.length > 0`) == true, nil
+	})
+}
+
 func milliseconds(v any) time.Duration {
 	switch n := v.(type) {
 	case int:
@@ -97,7 +104,7 @@ func benchKeydown(b *testing.B) {
 	s.echoTab(b)
 	p := s.benchPage(b)
 	p.focus()
-	bare := p.d.open("/login")
+	bare := p.d.open("/devices")
 	bare.eval(`() => {
 		const row = document.createElement("pre");
 		document.body.append(row);
@@ -117,21 +124,18 @@ func benchKeydown(b *testing.B) {
 			p.eval(`n => bench.next(rows => rows.join("").replaceAll(" ", "").length === n)`, typed)
 			pause()
 			p.press(string(rune('a' + typed%26)))
-			time.Sleep(40 * time.Millisecond)
+			p.waitPainted()
+			ours = append(ours, p.times()...)
 		}
-		ours = append(ours, p.times()...)
 		if err := bare.BringToFront(); err != nil {
 			b.Fatal(err)
 		}
 		for range count(40, 5) {
 			pause()
 			bare.press("x")
-			time.Sleep(40 * time.Millisecond)
+			bare.waitPainted()
+			theirs = append(theirs, bare.times()...)
 		}
-		theirs = append(theirs, bare.times()...)
-	}
-	if len(ours) < typed*98/100 {
-		b.Fatalf("%d of %d keys were painted within 40 ms", len(ours), typed)
 	}
 	for _, at := range []struct {
 		of    float64
@@ -236,7 +240,12 @@ func benchReload(b *testing.B) {
 		if _, err := plain.Reload(); err != nil {
 			b.Fatal(err)
 		}
-		bare = append(bare, milliseconds(plain.eval(`() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0`)))
+		var first time.Duration
+		pollFor(b, patience, "the first paint", func() (bool, any) {
+			first = milliseconds(plain.eval(`() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0`))
+			return first > 0, first
+		})
+		bare = append(bare, first)
 	}
 	b.Log(strings.Join(detail, "\n"))
 	record(b, measure{fmt.Sprintf("reload to exact screen, Chromium, median of %d", len(painted)), "first paint of a page without a terminal " + ms(median(bare)),
