@@ -56,7 +56,7 @@ func TestPasteIntoVim(t *testing.T) {
 	s := newServer(t)
 	p := s.newPage()
 	file := filepath.Join(s.dir, "pasted")
-	p.enter("vim -u NONE -i NONE --cmd 'set nocompatible t_BE=\\<Esc>[?2004h' " + file)
+	p.enter("vim -N -u NONE -i NONE " + file)
 	p.waitText("~")
 	p.keys("i")
 	p.waitText("INSERT")
@@ -82,6 +82,7 @@ func TestPasteEndsNoBrackets(t *testing.T) {
 	s := newServer(t)
 	p := s.newPage()
 	file := filepath.Join(s.dir, "attacked")
+	p.run("true") // the next prompt asks for brackets
 	p.paste("echo harmless\x1b[201~\ntouch " + file + "\n")
 	p.waitText("harmless")
 	p.press("Control+C")

@@ -6,10 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/browsertabs/tabs/client"
 )
 
 // soak chooses between what make test and what make soak does.
@@ -172,6 +175,19 @@ func TestRevive(t *testing.T) {
 	})
 }
 
+// killTmux ends the tmux server of a tab without a chance to say goodbye.
+func (s *server) killTmux(tab client.Tab) {
+	s.t.Helper()
+	text := s.tmux(tab, "display-message", "-p", "#{pid}")
+	pid, err := strconv.Atoi(text)
+	if err != nil {
+		s.t.Fatalf("pid of tmux: %q", text)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // TestServerGone is R090: the tmux of one tab dies. The page says so, the other tab goes on, and Revive opens it again.
 func TestServerGone(t *testing.T) {
 	s := newServer(t)
@@ -181,12 +197,7 @@ func TestServerGone(t *testing.T) {
 	p.run("echo second")
 	p.selectTab(first)
 	p.waitLive()
-	pid := s.tmux(s.tabs()[0], "display-message", "-p", "#{pid}")
-	var n int
-	if _, err := fmt.Sscan(pid, &n); err != nil {
-		t.Fatalf("pid of tmux: %q", pid)
-	}
-	syscall.Kill(n, syscall.SIGKILL)
+	s.killTmux(s.tabs()[0])
 	p.waitVisible("text=The terminal server of this tab ended")
 	if got := len(s.tmuxServers()); got != 1 {
 		t.Errorf("%d tmux servers, want the other tab's", got)

@@ -16,7 +16,7 @@ func TestWidths(t *testing.T) {
 	s := newServer(t)
 	p := s.newPage()
 	file := filepath.Join(s.dir, "rows")
-	rows := []string{"ascii", "漢字かな", "👩‍👩‍👧‍👦", "👍🏽👍🏿", "🇩🇪🇯🇵", "❤️☎️", "é̂ñ", "┌─┬─┐│█▓", "한국어", "ﾊﾝｶｸ", "𝒜𝔅", "👨🏻‍💻ok", "1️⃣#️⃣", "\u200b.\u200d."}
+	rows := []string{"ascii", "漢字かな", "👩‍👩‍👧", "👍🏽👍🏿", "🇩🇪🇯🇵", "❤️☎️", "é̂ñ", "┌─┬─┐│█▓", "한국어", "ﾊﾝｶｸ", "𝒜𝔅", "👨🏻‍💻ok", "1️⃣#️⃣", "\u200b.\u200d."}
 	var text strings.Builder
 	for _, row := range rows {
 		fmt.Fprintf(&text, "|%s|%s|\n", row, row)
@@ -26,8 +26,9 @@ func TestWidths(t *testing.T) {
 	}
 	p.run("clear; cat " + file)
 	p.sameAsTmux(s)
-	// The cursor tells columns even where two texts look alike.
-	for _, row := range rows {
+	// The cursor tells columns even where two texts look alike, and where tmux keeps less text than it counts: it drops
+	// what goes beyond 21 bytes in a cell.
+	for _, row := range append(rows, "👩‍👩‍👧‍👦") {
 		if err := os.WriteFile(file, []byte("|"+row+"|"), 0o644); err != nil {
 			t.Fatal(err)
 		}
