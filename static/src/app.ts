@@ -326,7 +326,7 @@ export class App {
   private seed(): void {
     this.root.querySelectorAll<HTMLElement>(".tablist .tab").forEach((made, order) => {
       const { tab: id = "", state = "live", bell } = made.dataset;
-      const title = made.querySelector(".title")?.textContent ?? "";
+      const title = made.querySelector(".title")?.textContent?.trim() ?? "";
       this.watch.tabs.set(id, { ...unknownTab, id, title, order, state: state as Tab["state"], bell: bell === "true" });
     });
   }
@@ -503,7 +503,7 @@ export class App {
   }
 
   private renderEmpty(tabs: Tab[]): void {
-    if (this.loggedOut || !this.listed) return;
+    if (this.loggedOut || (!this.listed && !this.tmuxMissing)) return;
     if (tabs.length > 0) {
       if (this.activeID) this.setEmpty(undefined);
       return;

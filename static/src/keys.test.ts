@@ -18,6 +18,11 @@ test("nothing that shells and editors use is taken", () => {
       assert.equal(commandOf(press(code, modifiers), true), undefined, modifiers + code);
     }
   }
+  // Ctrl+_ undoes, Ctrl+^ goes to the other file, Ctrl+@ sets the mark.
+  for (const code of ["Minus", "Digit6", "Digit2"]) {
+    assert.equal(commandOf(press(code, "CS"), false), undefined, code);
+    assert.equal(tabNumber(press(code, "CS")), undefined, code);
+  }
   for (const code of ["Enter", "Tab", "Escape", "Space", "ArrowUp", "ArrowLeft", "Home", "F1", "F12"]) {
     for (const modifiers of ["", "S", "C", "A"]) {
       assert.equal(commandOf(press(code, modifiers), false), undefined, modifiers + code);
@@ -31,8 +36,9 @@ test("shortcuts are found by their keys", () => {
   assert.equal(commandOf(press("PageUp", "C"), false), "previousTab");
   assert.equal(commandOf(press("BracketRight", "CS"), false), "nextTab");
   assert.equal(commandOf(press("KeyC", "CS"), false), "copy");
-  assert.equal(tabNumber(press("Digit3", "CS")), 3);
+  assert.equal(tabNumber(press("Digit3", "CA")), 3);
   assert.equal(tabNumber(press("Digit3", "C")), undefined);
+  assert.equal(tabNumber({ ...press("Digit3", "CA"), altGraph: true }), undefined);
 });
 
 test("every command has a name, and its keys are spelled", () => {

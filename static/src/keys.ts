@@ -1,5 +1,6 @@
-// The table of shortcuts. Nothing that shells and editors use is taken: no bare Ctrl+letter, no Alt+letter. Browsers keep
-// some for themselves in an ordinary window (Ctrl+Shift+T and W, Ctrl+PageUp), so those have a second one.
+// The table of shortcuts. Nothing that shells and editors use is taken: no bare Ctrl+letter, no Alt+letter, and of Ctrl+Shift
+// not the keys that make Ctrl+_, Ctrl+^ and Ctrl+@. Browsers keep some for themselves in an ordinary window (Ctrl+Shift+T
+// and W, Ctrl+PageUp), so those have a second one.
 
 export type Command =
   | "newTab"
@@ -39,15 +40,14 @@ const shortcuts: Partial<Record<Command, string[]>> = {
   previousTab: ["Ctrl+PageUp", "Ctrl+Shift+BracketLeft"],
   moveTabRight: ["Ctrl+Shift+PageDown"],
   moveTabLeft: ["Ctrl+Shift+PageUp"],
-  splitRight: ["Ctrl+Shift+Backslash"],
-  splitDown: ["Ctrl+Shift+Minus"],
+  splitRight: ["Ctrl+Shift+KeyE"],
+  splitDown: ["Ctrl+Shift+KeyO"],
   nextPane: ["Ctrl+Shift+Semicolon"],
   zoomPane: ["Ctrl+Shift+KeyZ"],
   palette: ["Ctrl+Shift+KeyP", "Ctrl+Shift+Space"],
   copy: ["Ctrl+Shift+KeyC", "Ctrl+Insert"],
   paste: ["Ctrl+Shift+KeyV", "Shift+Insert"],
   selectAll: ["Ctrl+Shift+KeyA"],
-  scrollToBottom: ["Shift+End"],
   larger: ["Ctrl+Equal", "Ctrl+Shift+Equal"],
   smaller: ["Ctrl+Minus"],
   resetFont: ["Ctrl+Digit0"],
@@ -75,9 +75,9 @@ for (const table of isMac ? [shortcuts, macShortcuts] : [shortcuts]) {
 
 type Keys = Pick<KeyboardEvent, "code" | "ctrlKey" | "altKey" | "shiftKey" | "metaKey">;
 
-/** Ctrl+Shift+1 to 9 select a tab by its place, 9 the last. */
-export function tabNumber(event: Keys): number | undefined {
-  if (!event.ctrlKey || !event.shiftKey || event.altKey || event.metaKey) return undefined;
+/** Ctrl+Alt+1 to 9 select a tab by its place, 9 the last. AltGr, which is Ctrl+Alt to some, types characters. */
+export function tabNumber(event: Keys & { altGraph?: boolean }): number | undefined {
+  if (!event.ctrlKey || !event.altKey || event.shiftKey || event.metaKey || event.altGraph) return undefined;
   const match = /^Digit([1-9])$/.exec(event.code);
   return match ? Number(match[1]) : undefined;
 }
@@ -104,7 +104,7 @@ export function keysOf(command: Command): string {
 }
 
 function spell(keys: string): string {
-  const names: Record<string, string> = { BracketRight: "]", BracketLeft: "[", Backslash: "\\", Minus: "-", Semicolon: ";", Equal: "+" };
+  const names: Record<string, string> = { BracketRight: "]", BracketLeft: "[", Minus: "-", Semicolon: ";", Equal: "+" };
   return keys
     .split("+")
     .map((key) => names[key] ?? key.replace(/^(Key|Digit)/, "").replace(/^Meta$/, "⌘"))

@@ -31,7 +31,8 @@ document.addEventListener(
   "keydown",
   (event) => {
     if (event.isComposing || document.querySelector("dialog[open]")) return;
-    const number = tabNumber(event);
+    const { code, ctrlKey, altKey, shiftKey, metaKey } = event;
+    const number = tabNumber({ code, ctrlKey, altKey, shiftKey, metaKey, altGraph: event.getModifierState("AltGraph") });
     const command = shortcut(event);
     if (number === undefined && (command === undefined || command === "paste")) return;
     event.preventDefault();

@@ -4,16 +4,13 @@ const plural = (count: number, one: string, many: string): string => `${count} $
 
 export const strings = {
   // Strip
-  newTab: "New terminal",
   untitled: "Terminal",
   closeTab: (title: string) => `Close ${title}`,
   renameTab: (title: string) => `Name of ${title}`,
-  allTabs: "All terminals",
   moved: (title: string, place: number, count: number) => `${title} moved to place ${place} of ${count}`,
   marks: { bell: "bell", activity: "new output", ended: "ended", failed: "failed", gone: "gone" },
 
   // Link
-  connecting: "Connecting",
   live: "Connected",
   reconnectingIn: (seconds: number) => (seconds > 0 ? `Reconnecting in ${seconds} s` : "Reconnecting"),
   offline: "This device is offline",
@@ -37,14 +34,12 @@ export const strings = {
   anotherDevice: "another device",
   useThisSize: "Use this size",
   thisDevice: "this device",
-  readOnly: "read only",
 
   // Ends
   exited: (code: number, signal: number | undefined) => {
     if (signal) return `Ended by signal ${signal}`;
     return code > 0 ? `Exited ${code}` : "Ended"; // below 0: nobody saw how
   },
-  after: (duration: string) => ` after ${duration}`,
   restart: "Restart",
   close: "Close",
   serverGoneTitle: "The terminal server of this tab ended",
@@ -73,8 +68,8 @@ export const strings = {
   tryAgain: "Try again",
   plainShell: "Open a plain shell",
   plainHint: "A plain shell works without tmux, but ends when the server restarts.",
-  plainWarning: "Plain shell: it will not survive a restart of the server.",
-  plainHow: "How to change that",
+  plainWarning: "Plain shell: it will not survive a restart of the server. With tmux installed, new terminals do.",
+  understood: "Understood",
   boxState: (box: string, state: string) => `${box} is ${state}.`,
 
   // Questions
@@ -137,7 +132,6 @@ export const strings = {
 
   // Devices page
   deviceName: "Name of the device",
-  save: "Save",
   logoutDeviceQuestion: (name: string) => `Log out ${name}? Its connections close at once.`,
   logoutOthersQuestion: "Log out every other device? Their connections close at once.",
   logOut: "Log out",

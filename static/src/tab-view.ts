@@ -95,6 +95,7 @@ export class TabView {
   private linkState: LinkState = { name: "connecting" };
   private shown = false;
   private exitCode?: number;
+  private plainTold = false;
 
   constructor(
     readonly id: string,
@@ -122,6 +123,7 @@ export class TabView {
 
   start(): void {
     this.link.start();
+    webglUsable(); // found out while the socket opens, since the size in the first frame depends on it
   }
 
   // What the page asks of a view.
@@ -587,10 +589,20 @@ export class TabView {
         link: this.linkState,
         online: navigator.onLine,
         waiting: this.input.waiting,
+        plain: this.plain && !this.plainTold,
         foreignTo: this.foreignSize() ? this.owner?.ownerName || strings.anotherDevice : undefined,
         now: Date.now(),
       },
-      { retry: () => this.retry(), reload: () => location.assign(location.href), takeSize: () => this.takeSize() },
+      {
+        retry: () => this.retry(),
+        reload: () => location.assign(location.href),
+        takeSize: () => this.takeSize(),
+        dismissPlain: () => {
+          this.plainTold = true;
+          this.tick();
+          this.focus();
+        },
+      },
     );
   }
 }

@@ -124,12 +124,13 @@ export class Strip {
   private make(id: string): HTMLElement {
     const name = element(
       "button",
-      { class: "tab-name", type: "button", role: "tab", aria: { controls: "stage" } },
+      { class: "tab-name", type: "button", role: "tab", aria: { controls: "stage", keyshortcuts: "Delete F2" } },
       element("span", { class: "mark", aria: { hidden: "true" } }),
       element("span", { class: "title" }),
     );
     name.id = `tab-${id}`;
-    const close = element("button", { class: "tab-close", type: "button" });
+    // For the pointer: by keyboard and to assistive technology Delete closes, since a tab list holds tabs alone.
+    const close = element("button", { class: "tab-close", type: "button", aria: { hidden: "true" } });
     close.tabIndex = -1;
     close.append(icon("close"));
     const made = element("div", { class: "tab", role: "presentation", data: { tab: id } }, name, close);
@@ -167,7 +168,7 @@ export class Strip {
     name.title = title;
     const label = tab.mark ? `${title}, ${strings.marks[tab.mark]}` : title;
     if (name.getAttribute("aria-label") !== label) name.setAttribute("aria-label", label);
-    made.querySelector(".tab-close")!.setAttribute("aria-label", strings.closeTab(title));
+    made.querySelector<HTMLElement>(".tab-close")!.title = strings.closeTab(title);
     this.fillTitle(made.querySelector<HTMLElement>(".title")!, title);
     const mark = made.querySelector<HTMLElement>(".mark")!;
     if (mark.dataset.mark === tab.mark) return;
@@ -175,7 +176,7 @@ export class Strip {
     mark.replaceChildren(...(marks[tab.mark] ? [icon(marks[tab.mark])] : []));
   }
 
-  // Titles shorten in the middle: the first part shrinks and gets the ellipsis, the last stays.
+  // Titles shorten in the middle: the first part shrinks and gets the ellipsis, the last stays. As titleParts in web/view.
   private fillTitle(target: HTMLElement, title: string): void {
     if (target.dataset.title === title) return;
     target.dataset.title = title;
@@ -252,7 +253,7 @@ export class Strip {
     const from = this.tabs.findIndex((tab) => tab.id === id);
     const all = this.tabs.map((tab) => this.made.get(tab.id)!);
     const move = (event: PointerEvent): void => {
-      const by = event.clientX - start.clientX;
+      let by = event.clientX - start.clientX;
       if (!this.dragging) {
         if (Math.abs(by) < dragStartPixels) return;
         this.dragging = true;
@@ -262,8 +263,14 @@ export class Strip {
         made.classList.add("dragged");
       }
       const own = rects[from];
+      const room = this.list.getBoundingClientRect();
+      by = Math.max(room.left - own.left, Math.min(room.right - own.right, by));
       const middle = own.left + own.width / 2 + by;
-      place = rects.filter((rect, i) => i !== from && rect.left + rect.width / 2 < middle).length;
+      // Half over the next one is past it; at the end of the list exactly half.
+      place = rects.filter((rect, i) => {
+        const other = rect.left + rect.width / 2;
+        return i < from ? other < middle : i > from && other <= middle;
+      }).length;
       made.style.transform = `translateX(${by}px)`;
       all.forEach((each, i) => {
         if (i === from) return;

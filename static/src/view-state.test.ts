@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { viewBanner, type Situation } from "./view-state";
 import { closeCode } from "./wire";
 
-const act = { retry: () => {}, reload: () => {}, takeSize: () => {} };
-const live: Situation = { ended: false, state: "live", link: { name: "open" }, online: true, waiting: 0, now: 0 };
+const act = { retry: () => {}, reload: () => {}, takeSize: () => {}, dismissPlain: () => {} };
+const live: Situation = { ended: false, state: "live", link: { name: "open" }, online: true, waiting: 0, plain: false, now: 0 };
 const lost = (code = 1006): Situation => ({
   ...live,
   state: "reconnecting",
@@ -39,6 +39,10 @@ test("another device's size is named and can be taken", () => {
   assert.equal(viewBanner(situation, act)?.text, "Sized for iPhone");
   assert.deepEqual(labels(situation), ["Use this size"]);
   assert.equal(viewBanner({ ...lost(), foreignTo: "iPhone" }, act)?.kind, "link");
+});
+
+test("a plain shell says that it will not survive", () => {
+  assert.match(viewBanner({ ...live, plain: true }, act)?.text ?? "", /will not survive/);
 });
 
 test("a view that ended has its panel and no line", () => {

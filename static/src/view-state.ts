@@ -15,6 +15,8 @@ export interface Situation {
   online: boolean;
   /** Keystrokes and pastes that wait for the link. */
   waiting: number;
+  /** Not tmux, and the person has not said that they know. */
+  plain: boolean;
   /** The device whose size is shown, when it is not ours. */
   foreignTo?: string;
   now: number;
@@ -23,7 +25,7 @@ export interface Situation {
 /** The one line over the bottom of a view; undefined when there is nothing to say. */
 export function viewBanner(
   situation: Situation,
-  act: { retry(): void; reload(): void; takeSize(): void },
+  act: { retry(): void; reload(): void; takeSize(): void; dismissPlain(): void },
 ): BannerContent | undefined {
   const { link, state } = situation;
   if (situation.ended) return undefined;
@@ -44,6 +46,9 @@ export function viewBanner(
       text: strings.sizedFor(situation.foreignTo),
       actions: [{ label: strings.useThisSize, run: act.takeSize, testid: "use-size" }],
     };
+  }
+  if (situation.plain) {
+    return { kind: "info", text: strings.plainWarning, actions: [{ label: strings.understood, run: act.dismissPlain, testid: "plain-known" }] };
   }
   return undefined;
 }
