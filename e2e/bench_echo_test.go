@@ -113,12 +113,12 @@ func benchStall(b *testing.B) {
 func benchInterrupt(b *testing.B) {
 	const rate = 5 << 20
 	rounds := count(15, 3)
-	const script = `PS1='ready> '; exec bash --noprofile --norc`
+	const script = `exec env PS1='ready> ' bash --noprofile --norc`
 
 	// A prompt that an earlier round left is far above.
-	theirs := interruptAttached(b, rate, rounds)
+	theirs := interruptAttached(b, script, rate, rounds)
 	s := newServer(b)
-	v := s.view(b, s.commandTab(b, "export "+script))
+	v := s.view(b, s.commandTab(b, script))
 	v.rate = rate
 	var ours []time.Duration
 	for range rounds {
@@ -178,15 +178,15 @@ func (v *viewer) read(limit time.Duration) {
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
 
 // interruptAttached presses Ctrl-C under yes in a tmux client whose terminal takes rate bytes a second.
-func interruptAttached(b *testing.B, rate, rounds int) (took []time.Duration) {
+func interruptAttached(b *testing.B, script string, rate, rounds int) (took []time.Duration) {
 	b.Helper()
 	dir := b.TempDir()
 	tmux := func(args ...string) *exec.Cmd {
 		cmd := exec.Command("tmux", append([]string{"-u", "-f", "/dev/null", "-S", filepath.Join(dir, "tmux")}, args...)...)
-		cmd.Env = append(os.Environ(), "PS1=ready> ", "TERM=xterm-256color")
+		cmd.Env = append(os.Environ(), "TERM=xterm-256color")
 		return cmd
 	}
-	if out, err := tmux("new-session", "-d", "-x", "80", "-y", "24", "bash --noprofile --norc").CombinedOutput(); err != nil {
+	if out, err := tmux("new-session", "-d", "-x", "80", "-y", "24", script).CombinedOutput(); err != nil {
 		b.Fatalf("start tmux: %v\n%s", err, out)
 	}
 	defer tmux("kill-server").Run()

@@ -85,6 +85,7 @@ func TestPasteEndsNoBrackets(t *testing.T) {
 	p.run("true") // the next prompt asks for brackets
 	p.paste("echo harmless\x1b[201~\ntouch " + file + "\n")
 	p.waitText("harmless")
+	t.Logf("pasted:\n%s", p.screen())
 	p.press("Control+C")
 	p.run("echo done")
 	if _, err := os.Stat(file); err == nil {

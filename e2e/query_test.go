@@ -18,7 +18,7 @@ var queries = []struct{ name, ask, answer string }{
 	{"DA2", `\033[>c`, "\x1b[>"},
 	{"DSR", `\033[6n`, "\x1b["},
 	{"DECRQM", `\033[?2026$p`, "\x1b[?2026;"},
-	{"OSC 4", `\033]4;1;?\033\\`, "\x1b]4;1;rgb:"},
+	{"OSC 4", `\033]4;1;?\033\\`, "\x1b]4;"}, // tmux 3.3a answers itself, and leaves out the number
 	{"OSC 10", `\033]10;?\033\\`, "\x1b]10;rgb:"},
 	{"OSC 11", `\033]11;?\033\\`, "\x1b]11;rgb:"},
 	{"OSC 12", `\033]12;?\033\\`, "\x1b]12;rgb:"},
@@ -69,9 +69,12 @@ func TestQueriesAnsweredOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				answer, ok := strings.CutSuffix(string(got), "\x1b[0n")
-				if !ok || !strings.HasPrefix(answer, queries[i].answer) || strings.Count(answer, "\x1b[")+strings.Count(answer, "\x1b]")+strings.Count(answer, "\x1bP") != 1 {
-					t.Errorf("%s: answered %q, want one that begins %q, and then the sentinel", queries[i].name, got, queries[i].answer)
+				// tmux answers the sentinel itself, at once. Colours it answers too, and programs rely on their order.
+				answer, sentinel := strings.ReplaceAll(string(got), "\x1b[0n", ""), strings.Count(string(got), "\x1b[0n")
+				if q := queries[i]; sentinel != 1 || !strings.HasPrefix(answer, q.answer) ||
+					strings.Count(answer, "\x1b[")+strings.Count(answer, "\x1b]")+strings.Count(answer, "\x1bP") != 1 ||
+					strings.HasPrefix(q.name, "OSC") && !strings.HasSuffix(string(got), "\x1b[0n") {
+					t.Errorf("%s: answered %q, want one answer that begins %q, and the sentinel", q.name, got, q.answer)
 				}
 			}
 			if err := s.api().CloseTab(t.Context(), "local", tab.ID); err != nil {
@@ -92,12 +95,12 @@ while not os.path.exists(gate):
 answers = []
 for query in queries:
     os.write(fd, query.encode().decode("unicode_escape").encode("latin1") + b"\x1b[5n")
-    got, end = b"", time.time() + 2
-    while time.time() < end and not got.endswith(b"\x1b[0n"):
+    got, end, quiet = b"", time.time() + 3, 0
+    while time.time() < end and quiet < 0.4:
         if select.select([fd], [], [], 0.05)[0]:
-            got += os.read(fd, 4096)
-    if select.select([fd], [], [], 0.15)[0]:
-        got += b"LATE" + os.read(fd, 4096)
+            got, quiet = got + os.read(fd, 4096), 0
+        elif b"\x1b[0n" in got:
+            quiet += 0.05
     answers.append(got.hex())
 with open(result + ".part", "w") as f:
     f.write("\n".join(answers))

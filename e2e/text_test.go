@@ -178,7 +178,8 @@ func TestVimAfterMuchOutput(t *testing.T) {
 func TestModesSurviveReload(t *testing.T) {
 	s := newServer(t)
 	p := s.newPage()
-	p.enter(`printf '\e[?1h\e[?2004h\e[?1000h\e[?1006h\e[?25l\e[5 q'; stty -icanon -echo; clear; cat -v`)
+	p.enter(`printf '\e[?1h\e[?2004h\e[?1000h\e[?1006h\e[?25l\e[5 q'; stty -icanon -echo; clear; printf '%8s%s\n' '' ready; cat -v`)
+	p.waitText("        ready")
 	for round := range 2 {
 		if round == 1 {
 			if _, err := p.Reload(); err != nil {
