@@ -53,7 +53,8 @@ type pane struct {
 	answering int    // bytes of answers on their way
 
 	capturing bool
-	views     []*view // of viewers
+	views     []*view         // of viewers
+	unsettled map[string]bool // pages that left before they were made exact, by input id
 
 	burst      int // bytes since burstStart
 	burstStart time.Time
@@ -310,5 +311,5 @@ func (p *pane) sampleLocked(t *Terminal, now time.Time) {
 			w.need |= needScreen
 		}
 	}
-	p.requestLocked(t, 0, false)
+	p.requestLocked(t, 0)
 }

@@ -302,6 +302,56 @@ func TestRule6ScreenFirstThenHistoryInOneCapture(t *testing.T) {
 	})
 }
 
+func TestHistoryIsAsLongAsEachViewerWants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		b := start(t, withScreen, func(s *terminaltest.Source, _ *terminal.Config) {
+			screen := s.CaptureFunc
+			s.CaptureFunc = func(p terminal.PaneID, o terminal.CaptureOptions) (terminal.Capture, error) {
+				if o.History > 0 {
+					time.Sleep(80 * time.Millisecond)
+					asked = o.History
+				}
+				return screen(p, o)
+			}
+		})
+		depth := func(n int) func(*terminal.Hello) { return func(h *terminal.Hello) { h.Scrollback = n } }
+		b.src.Hold()
+		b.open(as("shallow0"), depth(10))
+		deep := b.open(as("deepdeep"), depth(90))
+		b.src.Release()
+		time.Sleep(time.Second)
+		if asked != 90 || deep.Snapshots(1) < 2 || !deep.View(1).Full {
+			t.Errorf("asked for %d lines; %d snapshots", asked, deep.Snapshots(1))
+		}
+	})
+}
+
+func TestPageThatLeftBeforeItWasMadeExactGetsASnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, withScreen)
+		g := b.open()
+		time.Sleep(time.Second)
+		b.src.Windows(terminaltest.OneWindow(terminal.Size{Cols: 60, Rows: 10}, 1))
+		synctest.Wait()
+		stream, offset := g.Texts("welcome")[0]["stream"].(string), g.Offset(1)
+		g.Vanish()
+		<-g.left
+		resume := func(h *terminal.Hello) { h.Stream, h.Panes = stream, map[terminal.PaneID]uint64{1: offset} }
+		g = b.open(resume)
+		if g.Snapshots(1) == 0 {
+			t.Error("it resumed with a screen that was never repainted")
+		}
+		time.Sleep(time.Second)
+		offset = g.Offset(1)
+		g.Vanish()
+		<-g.left
+		if g = b.open(resume); g.Snapshots(1) != 0 {
+			t.Error("a page that was exact could not resume")
+		}
+	})
+}
+
 // withScreen answers captures with tmux's variables and a screen, of which the history is longer.
 func withScreen(s *terminaltest.Source, _ *terminal.Config) {
 	s.CaptureFunc = func(_ terminal.PaneID, o terminal.CaptureOptions) (terminal.Capture, error) {

@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -67,6 +68,8 @@ type renderer struct {
 	v    *vars
 	m    *modes // as of the capture's place in the stream
 	half []byte // bytes of a character cut by that place
+
+	history int // rows of history that the capture has before the screen
 }
 
 // render appends the bytes for a terminal of v.size, freshly reset or, in place, one that showed an earlier state of the
@@ -80,7 +83,7 @@ func (r *renderer) render(c Capture, inPlace bool) []byte {
 		r.str("\x18\x1b\\\x1b]8;;\x1b\\\x1b[!p\x1b[?6l\x1b[?7h\x1b[4l\x1b[?47l\x1b[m\x1b[H\x1b[2J")
 	}
 	r.str("\x1b)0") // capture-pane marks line drawing with SO and SI
-	rows := splitLines(c.Screen)
+	rows := r.restoreBlank(splitLines(c.Screen))
 	alternate := r.v.set&bitAlternate != 0
 	if alternate {
 		history, screen := r.splitScreen(rows)
@@ -296,6 +299,25 @@ func (r *renderer) splitScreen(lines [][]byte) (history, screen [][]byte) {
 	return history, screen
 }
 
+// restoreBlank puts back the row that a capture swallows: a wrapped line of history is joined with the first row of the
+// screen, and when that is blank, as an alternate screen's may be, nothing shows that it was there.
+func (r *renderer) restoreBlank(lines [][]byte) [][]byte {
+	if r.rowsOf(lines) != r.history+r.v.size.Rows-1 {
+		return lines
+	}
+	rows := 0
+	for i := len(lines) - 1; i >= 0; i-- {
+		if rows == r.v.size.Rows-1 {
+			if lineEnd(lines[i], r.v.size.Cols) == r.v.size.Cols {
+				return slices.Insert(lines, i+1, nil)
+			}
+			break
+		}
+		rows += lineRows(lines[i], r.v.size.Cols)
+	}
+	return lines
+}
+
 func (r *renderer) rowsOf(lines [][]byte) int {
 	n := 0
 	for _, l := range lines {
@@ -323,9 +345,14 @@ func cutRows(line []byte, cols, n int) (head, tail []byte) {
 	return line[:at], line[at:]
 }
 
-// walkRows calls wrap with the place in line of each character that begins a further row.
-func walkRows(line []byte, cols int, wrap func(i int) bool) {
-	x := 0
+// lineEnd is the column after a captured line's last character.
+func lineEnd(line []byte, cols int) int {
+	return walkRows(line, cols, func(int) bool { return true })
+}
+
+// walkRows calls wrap with the place in line of each character that begins a further row, and returns the column after the
+// last one.
+func walkRows(line []byte, cols int, wrap func(i int) bool) (x int) {
 	for i := 0; i < len(line); {
 		switch c := line[i]; {
 		case c == 0x1b:
@@ -342,13 +369,14 @@ func walkRows(line []byte, cols int, wrap func(i int) bool) {
 		}
 		if x+w > cols {
 			if !wrap(i) {
-				return
+				return x
 			}
 			x = 0
 		}
 		x += w
 		i += size
 	}
+	return x
 }
 
 func (r *renderer) savedCursor() {

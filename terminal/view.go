@@ -44,7 +44,8 @@ type view struct {
 type snapshot struct {
 	offset  uint64
 	seq     int
-	full    bool // with all the history anybody asked for
+	all     bool // the history that there is
+	history int  // lines of it asked for
 	frames  [][]byte
 	repaint [][]byte
 }
@@ -67,14 +68,14 @@ func (p *pane) captureLocked(t *Terminal) {
 	}
 	switch {
 	case need&(needScreen|needRepaint) != 0: // first the screen: a long history takes tmux tens of milliseconds
-		p.requestLocked(t, 0, false)
+		p.requestLocked(t, 0)
 	case need != 0:
-		p.requestLocked(t, history, true)
+		p.requestLocked(t, history)
 	}
 }
 
-// requestLocked captures p, going on with it if it is paused. full says that history is all that anybody wants.
-func (p *pane) requestLocked(t *Terminal, history int, full bool) {
+// requestLocked captures p, going on with it if it is paused.
+func (p *pane) requestLocked(t *Terminal, history int) {
 	if p.capturing || t.end != nil || !t.attached {
 		return
 	}
@@ -87,7 +88,7 @@ func (p *pane) requestLocked(t *Terminal, history int, full bool) {
 			defer t.mu.Unlock()
 			at = p.captureBeganLocked(t, resume)
 		},
-		func(c Capture, err error) { t.captured(p, at, c, err, full) })
+		func(c Capture, err error) { t.captured(p, at, c, err, history) })
 }
 
 // capturePoint is what is known of a pane at the place of a capture in its stream.
@@ -112,7 +113,7 @@ func (p *pane) captureBeganLocked(t *Terminal, resumed bool) *capturePoint {
 }
 
 // captured renders a capture and hands it to all views that wait for one.
-func (t *Terminal) captured(p *pane, at *capturePoint, c Capture, err error, full bool) {
+func (t *Terminal) captured(p *pane, at *capturePoint, c Capture, err error, history int) {
 	t.mu.Lock()
 	if err != nil || at == nil {
 		p.capturing = false
@@ -139,7 +140,7 @@ func (t *Terminal) captured(p *pane, at *capturePoint, c Capture, err error, ful
 
 	// Rendering and copying a long history takes milliseconds; viewers go on meanwhile.
 	at.modes.captured(v)
-	s := &snapshot{offset: at.offset, seq: at.seq, full: full || v.history == 0 || c.Replay != nil}
+	s := &snapshot{offset: at.offset, seq: at.seq, history: history, all: history >= v.history || c.Replay != nil}
 	size := v.size
 	if size.Cols == 0 {
 		size = at.size
@@ -162,7 +163,7 @@ func (t *Terminal) captured(p *pane, at *capturePoint, c Capture, err error, ful
 }
 
 func (s *snapshot) render(pane PaneID, size Size, v *vars, at *capturePoint, c Capture, inPlace bool) [][]byte {
-	r := renderer{b: make([]byte, 0, len(c.Screen)+len(c.Saved)+len(c.Replay)+2048), v: v, m: at.modes, half: at.modes.outer.partial}
+	r := renderer{b: make([]byte, 0, len(c.Screen)+len(c.Saved)+len(c.Replay)+2048), v: v, m: at.modes, half: at.modes.outer.partial, history: min(s.history, v.history)}
 	b := r.render(c, inPlace)
 	var frames [][]byte
 	for i := 0; i == 0 || i < len(b); i += maxChunkBytes {
@@ -173,7 +174,7 @@ func (s *snapshot) render(pane PaneID, size Size, v *vars, at *capturePoint, c C
 		if i+maxChunkBytes >= len(b) {
 			flags |= snapshotLast
 		}
-		if s.full && !inPlace {
+		if (s.all || s.history > 0) && !inPlace {
 			flags |= snapshotHistory
 		}
 		piece := b[i:min(i+maxChunkBytes, len(b))]
@@ -189,7 +190,10 @@ func (w *view) takeLocked(s *snapshot) {
 		return
 	}
 	switch {
-	case s.full:
+	case w.need == needRepaint && s.repaint != nil:
+		w.need = 0
+		w.snap = &snapshot{offset: s.offset, seq: s.seq, frames: s.repaint}
+	case s.all || s.history >= w.v.scrollback:
 		w.need, w.fullAt, w.wantsFull = 0, time.Time{}, false
 		w.snap = s
 	case w.need&needScreen != 0:
@@ -203,6 +207,11 @@ func (w *view) takeLocked(s *snapshot) {
 	}
 	w.chunk = 0
 	w.live, w.cursor, w.acked, w.seq = true, s.offset, s.offset, s.seq
+}
+
+// settled says that the page has, or is getting, all that the pane shows; not that it will be made exact later.
+func (w *view) settled() bool {
+	return w.live && w.need == 0 && w.fullAt.IsZero() && !w.wantsFull && !w.parsing() && w.p.resyncAt.IsZero()
 }
 
 // frameLocked returns the next binary frame of the view, or nil. b is room for it.

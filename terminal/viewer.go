@@ -212,6 +212,7 @@ func (t *Terminal) removeLocked(v *viewer) {
 	t.viewers = slices.DeleteFunc(t.viewers, func(o *viewer) bool { return o == v })
 	for _, w := range v.views {
 		w.p.dropView(w)
+		w.p.settle(v.resume.Input, w.settled())
 	}
 	v.views = nil
 	t.abortPasteLocked(v)
@@ -223,6 +224,21 @@ func (t *Terminal) removeLocked(v *viewer) {
 
 func (p *pane) dropView(w *view) {
 	p.views = slices.DeleteFunc(p.views, func(o *view) bool { return o == w })
+}
+
+// maxUnsettled bounds the pages a pane remembers; one that is forgotten may show an old history after it resumed.
+const maxUnsettled = 64
+
+// settle remembers whether the page with this input id may resume the pane.
+func (p *pane) settle(page string, settled bool) {
+	switch {
+	case settled:
+		delete(p.unsettled, page)
+	case p.unsettled == nil || len(p.unsettled) >= maxUnsettled:
+		p.unsettled = map[string]bool{page: true}
+	default:
+		p.unsettled[page] = true
+	}
 }
 
 // showLocked makes v's views those of the panes that are shown now. resume says up to which offsets the page has them.
@@ -248,7 +264,7 @@ func (v *viewer) showLocked(resume map[PaneID]uint64) {
 		w := &view{v: v, p: p}
 		p.views = append(p.views, w)
 		v.views = append(v.views, w)
-		if offset, ok := resume[b.ID]; ok && p.ring.has(offset) && !p.paused {
+		if offset, ok := resume[b.ID]; ok && p.ring.has(offset) && !p.paused && !p.unsettled[v.resume.Input] {
 			w.live, w.cursor, w.acked = true, offset, offset
 			w.seq = -1                                    // tells the size anew
 			if _, seq := p.sizeAt(offset); seq != p.seq { // it missed a resize, and what came after
