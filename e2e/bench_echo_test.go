@@ -43,8 +43,7 @@ func benchFloodElsewhere(b *testing.B) {
 	v := s.view(b, s.echoTab(b))
 	v.echoes(100)
 	quiet := v.echoes(count(2000, 100))
-	flood := s.view(b, s.commandTab(b, "exec yes"))
-	flood.drain()
+	s.view(b, s.commandTab(b, "exec yes")).background()
 	v.echoes(count(500, 20))
 	loud := v.echoes(count(2000, 100))
 	got, base := percentile(loud, 99), percentile(quiet, 99)
@@ -156,23 +155,6 @@ func benchInterrupt(b *testing.B) {
 	}
 	record(b, measure{fmt.Sprintf("Ctrl-C to painted prompt under yes, Chromium behind 5 MB/s, worst of %d", rounds), "a viewer of 5 MB/s, worst " + ms(percentile(ours, 100)),
 		ms(percentile(page, 100)), signed(ms(percentile(page, 100) - percentile(ours, 100))), "at most 60 ms", percentile(page, 100) <= 60*time.Millisecond})
-}
-
-// read reads for as long as that.
-func (v *viewer) read(limit time.Duration) {
-	v.b.Helper()
-	stop := time.Now().Add(limit)
-	ping := fmt.Appendf(nil, `{"type":"ping","t":%d}`, limit)
-	for time.Now().Before(stop) {
-		// An answer comes even when nothing else does, so that Read returns.
-		if err := v.ws.Write(v.ctx, 1, ping); err != nil {
-			v.b.Fatal(err)
-		}
-		time.Sleep(time.Millisecond)
-		if _, err := v.next(); err != nil {
-			v.b.Fatal(err)
-		}
-	}
 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }

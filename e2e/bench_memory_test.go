@@ -70,7 +70,7 @@ func benchIdle(b *testing.B) {
 
 	viewers := count(200, 10)
 	for i := range viewers {
-		s.view(b, opened[i%tabs]).drain()
+		s.view(b, opened[i%tabs]).background()
 	}
 	withViewers := s.settled(b)
 	each = (withViewers - withTabs) / viewers
@@ -84,25 +84,34 @@ func benchMany(b *testing.B) {
 	s := newServer(b)
 	empty := s.settled(b)
 	file := filepath.Join(s.dir, "text")
-	coloured(b, file, 300_000/105)
+	const lines = 300_000 / 105
+	coloured(b, file, lines)
 	var opened []client.Tab
 	var viewers []*viewer
 	for range tabs {
 		tab := s.commandTab(b, "stty raw -echo; head -c 1 >/dev/null; cat "+file+"; exec cat")
 		opened = append(opened, tab)
 	}
+	var stops []func()
 	for _, tab := range opened {
-		viewers = append(viewers, s.view(b, tab))
-		s.view(b, tab).drain()
+		v := s.view(b, tab)
+		viewers = append(viewers, v)
+		stops = append(stops, v.background())
+		s.view(b, tab).background()
 	}
 	var wg sync.WaitGroup
-	for _, v := range viewers {
-		v.typed("x")
+	for i, v := range viewers {
+		stops[i]()
 		wg.Go(func() {
-			v.until("the last line", func(f viewerFrame) bool {
-				return strings.Contains(string(f.data), fmt.Sprintf("line %05d", 300_000/105-1))
-			})
-			v.read(3 * time.Second) // a history, if it fell behind
+			v.typed("x")
+			last, text := fmt.Sprintf("line %05d", lines-1), ""
+			if err := v.seek(func(f viewerFrame) bool {
+				text = text[max(0, len(text)-len(last)):] + string(f.data)
+				return strings.Contains(text, last)
+			}); err != nil {
+				b.Errorf("wait for the last line: %v", err)
+			}
+			stops[i] = v.background()
 		})
 	}
 	peak := 0
@@ -112,9 +121,13 @@ func benchMany(b *testing.B) {
 		select {
 		case <-done:
 			running = false
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(50 * time.Millisecond):
 			peak = max(peak, rss(b, s.cmd.Process.Pid))
 		}
+	}
+	time.Sleep(span(3*time.Second, time.Second))
+	for _, stop := range stops {
+		stop()
 	}
 	after := rss(b, s.cmd.Process.Pid)
 	var echo []time.Duration

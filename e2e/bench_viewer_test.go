@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,29 +134,54 @@ func (v *viewer) text(data []byte) error {
 // until reads until a frame is what is waited for.
 func (v *viewer) until(what string, ok func(viewerFrame) bool) {
 	v.b.Helper()
+	if err := v.seek(ok); err != nil {
+		v.b.Fatalf("wait for %s: %v", what, err)
+	}
+}
+
+func (v *viewer) seek(ok func(viewerFrame) bool) error {
 	for start := time.Now(); ; {
 		f, err := v.next()
 		if err != nil {
-			v.b.Fatalf("wait for %s: %v", what, err)
+			return err
 		}
 		if f.data != nil && ok(f) {
-			return
+			return nil
 		}
 		if time.Since(start) > patience {
-			v.b.Fatalf("no %s within %v", what, patience)
+			return fmt.Errorf("not within %v", patience)
 		}
 	}
 }
 
-// drain reads until the connection is over, on a goroutine of its own that the benchmark's end stops.
-func (v *viewer) drain() {
+// background reads on another goroutine until stop is called or the benchmark ends: who reads nothing is taken for dead.
+func (v *viewer) background() (stop func()) {
+	var stopping atomic.Bool
+	done := make(chan bool)
 	go func() {
-		for {
+		defer close(done)
+		for !stopping.Load() {
 			if _, err := v.next(); err != nil {
 				return
 			}
 		}
 	}()
+	return func() {
+		stopping.Store(true)
+		// The answer ends a read that waits.
+		if err := v.ws.Write(v.ctx, websocket.MessageText, []byte(`{"type":"ping","t":0}`)); err != nil {
+			v.b.Fatal(err)
+		}
+		<-done
+	}
+}
+
+// read reads for as long as that.
+func (v *viewer) read(limit time.Duration) {
+	v.b.Helper()
+	stop := v.background()
+	time.Sleep(limit)
+	stop()
 }
 
 func (v *viewer) typed(text string) {
