@@ -313,13 +313,21 @@ func (p *page) run(command string) []string {
 // quiet gives a login shell a short prompt, and keeps what tests type out of its history.
 func (p *page) quiet() {
 	p.t.Helper()
-	p.waitPrompt()
+	p.waitPromptFor(loginPatience)
 	p.run("unset HISTFILE; PS1='$ '; cd /tmp")
 }
 
 func (p *page) waitPrompt() {
 	p.t.Helper()
-	pollFor(p.t, patience, "a prompt", func() (bool, any) {
+	p.waitPromptFor(patience)
+}
+
+// loginPatience is for a login shell: what people have in their profiles may wait a minute for a lock.
+const loginPatience = 3 * time.Minute
+
+func (p *page) waitPromptFor(limit time.Duration) {
+	p.t.Helper()
+	pollFor(p.t, limit, "a prompt", func() (bool, any) {
 		screen := p.screen()
 		return strings.HasSuffix(screen, "$") || strings.HasSuffix(screen, "#"), screen
 	})

@@ -162,7 +162,7 @@ func TestIdleShellAsksNothing(t *testing.T) {
 	s := newServer(t)
 	p := s.newPage()
 	id := fmt.Sprint(p.eval(`() => window.tabs.open()`))
-	p.waitPrompt()
+	p.waitPromptFor(loginPatience)
 	pollFor(t, patience, "the server sees an idle shell", func() (bool, any) {
 		tabs := s.tabs()
 		return tabs[1].Foreground == "", tabs
@@ -176,7 +176,8 @@ func TestIdleShellAsksNothing(t *testing.T) {
 func TestExit(t *testing.T) {
 	s := newServer(t)
 	p := s.newPage()
-	shell := p.active()
+	other := p.active()
+	shell := fmt.Sprint(p.eval(`() => window.tabs.open()`))
 	id := fmt.Sprint(p.eval(`() => window.tabs.open({command: ["sh", "-c", "echo run $$; exit 3"]})`))
 	p.waitText("run ")
 	p.waitVisible("text=Exited 3")
@@ -189,11 +190,11 @@ func TestExit(t *testing.T) {
 	p.waitVisible("text=Exited 3")
 
 	p.selectTab(shell)
-	p.waitLive()
+	p.waitPromptFor(loginPatience)
 	p.enter("exit")
 	pollFor(t, patience, "the shell's tab closes", func() (bool, any) {
 		list := p.list()
-		return len(list) == 1 && list[0].id == id, list
+		return len(list) == 2 && list[0].id == other && list[1].id == id, list
 	})
 }
 
@@ -240,7 +241,7 @@ func TestLoginShell(t *testing.T) {
 	p := s.newDevice().login()
 	p.visit(s.url + "/tabs?id=local")
 	p.waitLive()
-	p.waitPrompt()
+	p.waitPromptFor(loginPatience)
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
