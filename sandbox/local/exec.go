@@ -105,6 +105,10 @@ func lookPath(name, dir string, env []string) (string, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
+		// The kernel says EACCES to this and to a directory that the user may not enter alike.
+		if fi, err := os.Stat(name); err == nil && (fi.IsDir() || fi.Mode()&0o111 == 0) {
+			return "", &exec.Error{Name: name, Err: fs.ErrPermission}
+		}
 		return name, nil
 	}
 	var path string

@@ -205,7 +205,7 @@ func (b *box) nextOrderLocked() int {
 	for _, r := range b.saved {
 		next = max(next, r.Order+1)
 	}
-	return next
+	return min(next, maxOrder)
 }
 
 // forget implements Service.Forget.

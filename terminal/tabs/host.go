@@ -110,12 +110,14 @@ func (h *host) adopt(ctx context.Context, sess tmuxctl.Session, facts tmuxFacts)
 	b := h.box
 	t := &tab{
 		box: b, host: h, session: sess.ID, id: sess.Options[idOption], user: h.acc.user,
-		title: sess.Options[titleOption], created: time.Unix(sess.Created, 0).UTC(),
+		created: time.Unix(sess.Created, 0).UTC(),
 	}
-	if ms, err := strconv.ParseInt(sess.Options[createdOption], 10, 64); err == nil {
-		t.created = time.UnixMilli(ms).UTC()
+	// Any program in the tab can set its options.
+	t.title, _ = checkTitle(sess.Options[titleOption])
+	if created, ok := readCreated(sess.Options[createdOption]); ok {
+		t.created = created
 	}
-	order, orderErr := strconv.Atoi(sess.Options[orderOption])
+	order, ordered := readOrder(sess.Options[orderOption])
 	b.mu.Lock()
 	other := b.tabs[t.id]
 	known := other != nil && other.host == h && other.session == sess.ID
@@ -124,7 +126,7 @@ func (h *host) adopt(ctx context.Context, sess tmuxctl.Session, facts tmuxFacts)
 	}
 	full := len(b.tabs) >= maxTabs
 	t.order = order
-	if orderErr != nil {
+	if !ordered {
 		t.order = b.nextOrderLocked()
 	}
 	b.mu.Unlock()
@@ -242,6 +244,25 @@ func (h *host) gone(ctx context.Context) {
 	if _, _, err := h.acc.run(ctx, "", `rm -f -- "$1" "$1".lines`, h.server.Socket); err != nil && ctx.Err() == nil {
 		b.s.log.Warn("remove dead socket", "socket", h.server.Socket, "err", err)
 	}
+}
+
+// readOrder reads orderOption; false for what is no place in a strip.
+func readOrder(s string) (order int, ok bool) {
+	order, err := strconv.Atoi(s)
+	if err != nil || order < 0 || order > maxOrder {
+		return 0, false
+	}
+	return order, true
+}
+
+// readCreated reads createdOption; false for what is no time of this century, which JSON cannot hold if it is far off.
+func readCreated(s string) (created time.Time, ok bool) {
+	ms, err := strconv.ParseInt(s, 10, 64)
+	created = time.UnixMilli(ms).UTC()
+	if err != nil || created.Year() < 2000 || created.Year() > 2099 {
+		return time.Time{}, false
+	}
+	return created, true
 }
 
 // validTabID tells whether an option that anybody in the sandbox may set is an id of ours.

@@ -81,17 +81,21 @@ type machine struct {
 	records  *memory
 	dir      string
 	home     string
+	shell    string // "": the user's own
 	config   Config
 }
 
 // atHome is a provider whose user has a home of the test's: the profile of whoever runs it may do anything.
 type atHome struct {
 	sandbox.Provider
-	home string
+	home, shell string
 }
 
 func (p atHome) Exec(ctx context.Context, sandboxID string, e sandbox.Exec) (sandbox.Process, error) {
 	e.Env = append([]string{"HOME=" + p.home}, e.Env...)
+	if p.shell != "" {
+		e.Env = append(e.Env, "SHELL="+p.shell)
+	}
 	if e.Dir == "" {
 		e.Dir = p.home
 	}
@@ -126,7 +130,7 @@ func (m *machine) provider() sandbox.Provider {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	return atHome{p, m.home}
+	return atHome{p, m.home, m.shell}
 }
 
 // processes are those that name the runtime directory in their command line: tmux servers and clients.

@@ -1,6 +1,7 @@
 package tabs
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -268,5 +269,85 @@ func TestHostileNames(t *testing.T) {
 	until(t, "the title shows", func() bool { return r.get(v.ID).Title == "x %exit y" })
 	if n := len(m.clients()); n != 1 {
 		t.Errorf("%d clients", n)
+	}
+}
+
+// TestHostileOptions: a program in a tab can set the options that make it a tab; it harms no list with them, now or
+// after a restart.
+func TestHostileOptions(t *testing.T) {
+	m := newMachine(t)
+	r := m.boot()
+	v := r.open(OpenOptions{Title: "honest"})
+	for _, order := range []string{"-5", "1000001", "9223372036854775807", "99999999999999999999", "first"} {
+		r.tmux(v.ID, "set-option", orderOption, order, ";", "set-option", titleOption, order)
+		until(t, "the title shows", func() bool { return r.get(v.ID).Title == order })
+		if got := r.get(v.ID).Order; got != 0 {
+			t.Errorf("order %s became %d", order, got)
+		}
+	}
+	for _, title := range []string{"\u202egnp.exe", "a\u2066b", "a\u2028b", strings.Repeat("x", 201)} {
+		r.tmux(v.ID, "set-option", titleOption, "known")
+		until(t, "the title shows", func() bool { return r.get(v.ID).Title == "known" })
+		r.tmux(v.ID, "set-option", titleOption, title)
+		until(t, "the title is refused", func() bool { got := r.get(v.ID); return !got.Named && got.Title != title })
+	}
+	r.tmux(v.ID, "set-option", orderOption, "9223372036854775807", ";", "set-option", createdOption, "9000000000000000000",
+		";", "set-option", titleOption, "\x1b[31m\u202ered")
+	r.shutDown()
+	r = m.boot()
+	got := r.get(v.ID)
+	if got.Named || strings.ContainsRune(got.Title, '\u202e') || got.Order < 0 || got.Order > maxOrder {
+		t.Errorf("tab %+v", got)
+	}
+	if _, err := json.Marshal(got.CreatedAt); err != nil || time.Since(got.CreatedAt) > time.Hour {
+		t.Errorf("created at %v: %v", got.CreatedAt, err)
+	}
+}
+
+// TestShellIsNoShell: the account of a service has nologin for a shell, and its tabs open as quickly as others.
+func TestShellIsNoShell(t *testing.T) {
+	m := newMachine(t)
+	m.shell = "/bin/false"
+	r := m.boot()
+	v := r.open(OpenOptions{Command: []string{"cat"}})
+	if got := r.tmux(v.ID, "show-options", "-gv", "default-shell"); got != m.shell {
+		t.Fatalf("default-shell is %s", got)
+	}
+	if found, _ := filepath.Glob(filepath.Join(m.dir, "probe-*")); len(found) != 1 {
+		t.Errorf("found out about tmux: %q", found)
+	}
+}
+
+func TestPlainRefuses(t *testing.T) {
+	r := newMachine(t).boot()
+	for _, command := range []string{"no-such-program", "/no/such/program", "/etc/passwd", "/"} {
+		_, err := r.Open(t.Context(), sandbox.LocalID, OpenOptions{Plain: true, Command: []string{command}})
+		wantCode(t, err, sandbox.CodeInvalidRequest, "command")
+	}
+	_, err := r.Open(t.Context(), sandbox.LocalID, OpenOptions{Plain: true, Cwd: "/etc/passwd", Command: []string{"cat"}})
+	wantCode(t, err, sandbox.CodeInvalidRequest, "cwd")
+	if got := r.list(); len(got) != 0 {
+		t.Errorf("left %+v", got)
+	}
+}
+
+// TestPlainLongPaste: a text that does not fit is refused whole, not pasted with a hole in it.
+func TestPlainLongPaste(t *testing.T) {
+	r := newMachine(t).boot()
+	v := r.open(OpenOptions{Plain: true, Command: []string{"sh", "-c", "stty raw; echo ready; cat | wc -c"}})
+	p := r.look(v.ID, "page0001")
+	p.sees(0, "ready")
+	const piece = 16 << 10
+	text := strings.Repeat("x", piece)
+	pieces := maxPlainInputBytes/piece + 1
+	for i := range pieces {
+		p.Paste(0, uint64(i*piece), i == pieces-1, text)
+	}
+	until(t, "the paste is refused", func() bool { return len(p.Texts("inputRefused")) > 0 })
+	src := r.boxes[sandbox.LocalID].tabs[v.ID].src.(*plainSource)
+	src.mu.Lock()
+	defer src.mu.Unlock()
+	if src.queued != 0 || len(src.pastes) != 0 {
+		t.Errorf("%d bytes go to the program, %d pastes are kept", src.queued, len(src.pastes))
 	}
 }

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os/exec"
 	"path"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/browsertabs/tabs/sandbox"
@@ -281,14 +284,18 @@ func (p *plainSource) SendKeys(_ terminal.PaneID, data []byte, _ string, done fu
 	p.send(bytes.Clone(data), done)
 }
 
+var errPasteTooLong = fmt.Errorf("a paste has at most %d bytes here", maxPlainInputBytes)
+
 // PasteChunk implements terminal.Source.
 func (p *plainSource) PasteChunk(buffer string, data []byte, done func(error)) {
 	p.mu.Lock()
 	var err error
-	if len(p.pastes[buffer])+len(data) > maxPlainInputBytes {
-		err = fmt.Errorf("paste is longer than %d bytes", maxPlainInputBytes)
-	} else {
-		p.pastes[buffer] = append(p.pastes[buffer], data...)
+	switch text, begun := p.pastes[buffer]; {
+	case begun && text == nil, len(text)+len(data) > maxPlainInputBytes:
+		p.pastes[buffer] = nil // too long: PasteEnd refuses it, since half of it would be worse than nothing
+		err = errPasteTooLong
+	default:
+		p.pastes[buffer] = append(text, data...)
 	}
 	p.mu.Unlock()
 	if done != nil {
@@ -300,9 +307,15 @@ func (p *plainSource) PasteChunk(buffer string, data []byte, done func(error)) {
 func (p *plainSource) PasteEnd(buffer string, _ terminal.PaneID, _ string, done func(error)) {
 	p.do(func(terminal.Handler) {
 		p.mu.Lock()
-		text := p.pastes[buffer]
+		text, begun := p.pastes[buffer]
 		delete(p.pastes, buffer)
 		p.mu.Unlock()
+		if begun && text == nil {
+			if done != nil {
+				done(errPasteTooLong)
+			}
+			return
+		}
 		if p.bracketed {
 			text = slices.Concat([]byte("\x1b[200~"), text, []byte("\x1b[201~"))
 		}
@@ -400,6 +413,7 @@ func (t *tab) openPlain(ctx context.Context, o OpenOptions) error {
 		proc, err := b.s.c.Provider.Exec(ctx, b.id, sandbox.Exec{
 			Argv: o.Command, Env: env, Dir: o.Cwd, User: o.User, TTY: true, Cols: size.Cols, Rows: size.Rows,
 		})
+		err = startError(o.Command, err)
 		started <- err
 		return proc, err
 	}
@@ -432,6 +446,21 @@ func (t *tab) openPlain(ctx context.Context, o OpenOptions) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// startError says what is wrong with a command that cannot be started.
+func startError(command []string, err error) error {
+	var known *sandbox.Error
+	missing := errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
+	if errors.As(err, &known) || len(command) == 0 || !missing && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ENOEXEC) {
+		return err
+	}
+	why := "is not a program that this user may run"
+	if missing {
+		why = "is not there"
+	}
+	return &sandbox.Error{Code: sandbox.CodeInvalidRequest, Field: "command", Err: err,
+		Message: fmt.Sprintf("cannot run %.200q: it %s", command[0], why)}
 }
 
 func (t *tab) endPlain() { t.src.(*plainSource).close() }

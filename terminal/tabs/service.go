@@ -15,6 +15,8 @@ import (
 const (
 	// maxTabs is how many tabs a sandbox may have. Each costs a tmux server, a control client and a shell.
 	maxTabs = 200
+	// maxOrder is the last place in a strip.
+	maxOrder = 1_000_000
 	// defaultHistoryLines is tmux's history-limit where Config says nothing.
 	defaultHistoryLines = 10_000
 

@@ -129,7 +129,9 @@ func (st *sessionState) loadSession(line string) error {
 		st.clientName = f[1]
 	}
 	st.host, st.shell, st.inputMark, st.title = f[2], f[3], f[4], f[5]
-	st.order, _ = strconv.Atoi(f[6])
+	if order, ok := readOrder(f[6]); ok {
+		st.order = order
+	}
 	st.command = f[7]
 	return nil
 }

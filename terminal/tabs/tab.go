@@ -307,12 +307,16 @@ func (s *saver) stop() {
 	}
 }
 
-// checkTitle trims a title and refuses one that no strip can show.
+// checkTitle trims a title and refuses one that no strip can show, or that turns the direction of the text around it.
 func checkTitle(title string) (string, error) {
 	title = strings.TrimSpace(title)
-	if !utf8.ValidString(title) || utf8.RuneCountInString(title) > maxTitleRunes ||
-		strings.ContainsFunc(title, func(r rune) bool { return unicode.IsControl(r) }) {
+	if !utf8.ValidString(title) || utf8.RuneCountInString(title) > maxTitleRunes || strings.ContainsFunc(title, breaksLine) {
 		return "", invalid("title", fmt.Sprintf("a title has at most %d characters and no control characters", maxTitleRunes))
 	}
 	return title, nil
+}
+
+// breaksLine tells whether r is a control character, a line separator or one that turns the direction of text.
+func breaksLine(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }

@@ -104,6 +104,7 @@ func probeInput() string {
 
 // probeScript runs a program in a throw-away tmux server that prints what is in $2 and keeps what it is answered. The
 // answer, in hex, is kept in $3 for the next start of our server. A program that reads nothing for 0.3 s has it all.
+// The program is given to tmux as arguments, since the user's shell may be anything, such as nologin.
 const probeScript = `
 umask 077
 if [ -s "$3" ]; then cat "$3"; exit; fi
@@ -111,7 +112,7 @@ work=$1.$$
 mkdir "$work" && cat > "$work/in" || exit 3
 trap 'tmux -S "$work/s" kill-server 2>/dev/null; rm -rf "$work"' EXIT
 tmux -u -S "$work/s" -f "$2" new-session -d -x 80 -y 24 \
-	"stty raw -echo min 0 time 3; cat '$work/in'; cat > '$work/out'; tmux -S '$work/s' wait-for -S done" \; wait-for done || exit 4
+	sh -c "stty raw -echo min 0 time 3; cat '$work/in'; cat > '$work/out'; tmux -S '$work/s' wait-for -S done" \; wait-for done || exit 4
 od -An -v -tx1 < "$work/out" > "$work/hex" && mv -f "$work/hex" "$3" && cat "$3"`
 
 // probe learns what this tmux does.
