@@ -158,10 +158,6 @@ export function compare(term, want, limit = 5) {
   const comparable = known ? Math.min(want.history, want.scrollback) : 0;
   if (known && (want.exactHistory ? history !== comparable : history < comparable)) differ("history lines", comparable, history);
 
-  if (process.env.DBG && differences.length) {
-    console.error("TMUX", want.history, want.capture.split("\n").slice(0, 12).map((l) => JSON.stringify(l)).join("\n"));
-    for (let i = 0; i < 12; i++) console.error("XT", history, JSON.stringify(buffer.getLine(i)?.translateToString(true)), buffer.getLine(i)?.isWrapped);
-  }
   for (let y = want.rows - 1; y >= -Math.min(history, comparable); y--) {
     if (differences.length >= limit) break;
     const difference = compareRow(rows[want.history + y] ?? [], buffer.getLine(history + y), want.cols);

@@ -34,7 +34,7 @@ var (
 const (
 	shortRounds  = 20
 	historyLines = 1500
-	settleTime   = 5 * time.Second
+	settleTime   = 15 * time.Second
 )
 
 // TestOracle compares, for random programs and viewers that come, go, resize and are slow at random, what each viewer's

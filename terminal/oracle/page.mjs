@@ -103,7 +103,6 @@ class Viewer {
 
   binary(data) {
     const f = decode(data);
-    if (process.env.DBG) console.error(this.id, f.type, f.offset, f.flags, f.size, f.data?.length, JSON.stringify(Buffer.from(f.data??[]).toString().slice(0,60)));
     if (f.type === frame.inputAck) return;
     let pane = this.panes.get(f.pane);
     if (!pane) this.panes.set(f.pane, (pane = new Pane(this, f.pane)));

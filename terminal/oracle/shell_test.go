@@ -78,7 +78,7 @@ func (s *shell) ended() {
 func (s *shell) wait(pattern string) {
 	s.t.Helper()
 	re := regexp.MustCompile(pattern)
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		screen := s.run("capture-pane", "-pJ", "-S", "-100", "-t", s.pane.String())
 		if re.MatchString(screen) {
