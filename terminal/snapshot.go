@@ -91,12 +91,9 @@ func (r *renderer) render(c Capture, inPlace bool) []byte {
 			r.lines(history)
 			r.str("\r\n")
 		}
-		saved := splitLines(c.Saved)
-		for r.rowsOf(saved) < r.v.size.Rows { // so that all the history has scrolled off
-			saved = append(saved, nil)
-		}
+		saved, over := r.fitSaved(splitLines(c.Saved))
 		r.lines(saved)
-		r.cursor(r.v.mainX, r.v.mainY)
+		r.cursor(min(r.v.mainX, r.v.size.Cols-1), max(r.v.mainY-over, 0))
 		r.b = r.m.main.pen.append(r.b)
 		if !inPlace {
 			r.kitty(r.m.kitty[0])
@@ -133,6 +130,20 @@ func (r *renderer) render(c Capture, inPlace bool) []byte {
 		r.b = append(r.b, r.half...)
 	}
 	return r.b
+}
+
+// fitSaved fits a main screen into the pane and says how many of its rows are above. It has the size that the pane had
+// when the alternate screen came; with that gone, tmux takes blank rows below the cursor away before it moves rows up.
+func (r *renderer) fitSaved(saved [][]byte) (lines [][]byte, above int) {
+	rows := r.rowsOf(saved)
+	for rows > r.v.size.Rows && rows-1 > r.v.mainY && lineEnd(saved[len(saved)-1], r.v.size.Cols) == 0 {
+		saved = saved[:len(saved)-1]
+		rows--
+	}
+	for ; rows < r.v.size.Rows; rows++ { // so that all the history has scrolled off
+		saved = append(saved, nil)
+	}
+	return saved, rows - r.v.size.Rows
 }
 
 func (r *renderer) str(s string) { r.b = append(r.b, s...) }
