@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -304,13 +305,13 @@ func TestRule6ScreenFirstThenHistoryInOneCapture(t *testing.T) {
 
 func TestHistoryIsAsLongAsEachViewerWants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		var asked atomic.Int64
 		b := start(t, withScreen, func(s *terminaltest.Source, _ *terminal.Config) {
 			screen := s.CaptureFunc
 			s.CaptureFunc = func(p terminal.PaneID, o terminal.CaptureOptions) (terminal.Capture, error) {
 				if o.History > 0 {
 					time.Sleep(80 * time.Millisecond)
-					asked = o.History
+					asked.Store(int64(o.History))
 				}
 				return screen(p, o)
 			}
@@ -321,8 +322,8 @@ func TestHistoryIsAsLongAsEachViewerWants(t *testing.T) {
 		deep := b.open(as("deepdeep"), depth(90))
 		b.src.Release()
 		time.Sleep(time.Second)
-		if asked != 90 || deep.Snapshots(1) < 2 || !deep.View(1).Full {
-			t.Errorf("asked for %d lines; %d snapshots", asked, deep.Snapshots(1))
+		if asked.Load() != 90 || deep.Snapshots(1) < 2 || !deep.View(1).Full {
+			t.Errorf("asked for %d lines; %d snapshots", asked.Load(), deep.Snapshots(1))
 		}
 	})
 }
