@@ -211,7 +211,7 @@ func (w *view) takeLocked(s *snapshot) {
 
 // settled says that the page has, or is getting, all that the pane shows; not that it will be made exact later.
 func (w *view) settled() bool {
-	return w.live && w.need == 0 && w.fullAt.IsZero() && !w.wantsFull && !w.parsing() && w.p.resyncAt.IsZero()
+	return w.live && w.need == 0 && w.fullAt.IsZero() && !w.wantsFull && !w.parsing() && w.p.resyncAt.IsZero() && !w.p.mainStale
 }
 
 // frameLocked returns the next binary frame of the view, or nil. b is room for it.
