@@ -265,7 +265,10 @@ func (r *round) joinLocked(ctx context.Context) {
 		delay = 1 + r.rnd.IntN(30)
 	}
 	v := &viewer{page: r.o.pages.open(scrollback, delay)}
-	v.hello = terminal.Hello{Type: "hello", Protocol: terminal.ProtocolVersion, Scrollback: scrollback, Size: &r.size}
+	v.hello = terminal.Hello{
+		Type: "hello", Protocol: terminal.ProtocolVersion, Scrollback: scrollback, Size: &r.size,
+		Input: fmt.Sprintf("oracle%08d", v.page.id),
+	}
 	if len(r.viewers) > 0 {
 		v.hello.Size = nil
 	}
