@@ -147,7 +147,7 @@ func TestSoakOutputWhileAway(t *testing.T) {
 	n := newProxy(t, s)
 	p := s.newDeviceAt(n.url).openTabs()
 	done := filepath.Join(s.dir, "done")
-	p.enter(fmt.Sprintf("clear; yes | head -c %d; printf '%%8s%%s\\n' '' the-end; touch %s", soak(50_000_000, 200_000_000), done))
+	p.enter(fmt.Sprintf("clear; yes $(seq -s. 30) | head -c %d; printf '%%8s%%s\\n' '' the-end; touch %s", soak(50_000_000, 200_000_000), done))
 	n.refuse()
 	pollFor(t, 3*time.Minute, "much output", func() (bool, any) { _, err := os.Stat(done); return err == nil, err })
 	before := n.bytesToBrowser()
