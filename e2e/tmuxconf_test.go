@@ -17,7 +17,7 @@ var wildOptions = []string{
 	"set -g detach-on-destroy off",
 	"set -g remain-on-exit off",
 	"setw -g remain-on-exit on",
-	"set -g default-command 'sh -c \"echo default-command; exec bash\"'",
+	"set -g default-command 'sh -c \"echo default-command; exec bash --norc\"'",
 	"set -g default-shell /bin/sh",
 	"set -g status off",
 	"set -g status on",
