@@ -75,7 +75,7 @@ var programs = []program{
 		s.line(fmt.Sprintf(`for i in $(seq 1 %d); do for c in '⠋' '⠙' '⠹' '⠸' '⠼' '⠴'; do printf '\r\033[K\033[36m%%s\033[m working %%s' $c $i; done; done; printf '\r\033[K'`, s.between(5, 40)))
 	}},
 	{"vim", func(s *shell) {
-		s.start("vim -u NONE -N --cmd 'set hlsearch ruler showcmd' words")
+		s.start("vim -u NONE -N -n --cmd 'set hlsearch ruler showcmd shortmess=aoOtTWAFI' words")
 		s.wait(`(?m)^word 1|Top`)
 		s.keys(strings.Repeat("j", s.between(0, 40)) + s.pick("", "/5\r", "G", "dd", "\x06", "n"))
 		s.keys("Ohello 漢字 🚀 \x1b")
@@ -86,7 +86,7 @@ var programs = []program{
 		s.ended()
 	}},
 	{"nvim", func(s *shell) {
-		s.start("nvim -u NONE -i NONE words")
+		s.start("nvim -u NONE -i NONE -n --cmd 'set shortmess=aoOtTWAFI' words")
 		s.wait(`word 1`)
 		s.keys(strings.Repeat("j", s.between(0, 20)) + "Ohello\x1b/line\r" + s.pick("", "\x06", "zz"))
 		s.settle("nvim")
