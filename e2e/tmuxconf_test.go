@@ -58,6 +58,8 @@ func TestWildOptions(t *testing.T) {
 		p.enter("tmux new-window")
 		p.waitPrompt()
 	}
+	// With it on, tmux itself ends a session made with -d before anybody can attach.
+	p.run("tmux set -g destroy-unattached off")
 	for i := range 3 {
 		p.run(fmt.Sprintf("tmux new-session -d -s extra%d", i))
 	}
