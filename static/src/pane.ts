@@ -8,6 +8,7 @@ import type { Cell } from "./layout";
 import { isMac } from "./keys";
 import { swallowQueries } from "./queries";
 import { useWebgl } from "./renderer";
+import { calmScrollbar } from "./viewport";
 import { strings } from "./strings";
 import { snapshotFlag, type Output, type PaneResize, type Size, type Snapshot } from "./wire";
 import { follow, type Widths } from "./widths";
@@ -64,6 +65,7 @@ export class Pane {
   private chunks: Snapshot[] = [];
   private programSync = false;
   private webgl?: { dispose(): void };
+  private syncScrollbar: () => void = () => undefined;
   private shown = false;
   private wantsFocus = false;
   private readonly hooks: IDisposable[] = [];
@@ -220,6 +222,7 @@ export class Pane {
   private open(): void {
     if (this.term.element) return;
     this.term.open(this.element);
+    this.syncScrollbar = calmScrollbar(this.term);
     this.term.textarea?.setAttribute("enterkeyhint", "enter");
     if (this.shown) this.attachWebgl();
     if (this.wantsFocus) this.focus();
@@ -360,6 +363,7 @@ export class Pane {
   private restore(mark: ScrollMark): void {
     const buffer = this.term.buffer.active;
     const at = findRows(this.term, mark.anchor, buffer.baseY - mark.fromBottom);
+    this.syncScrollbar();
     if (mark.scrolled && at > 0) this.term.scrollToLine(at);
     if (mark.text === "") return;
     this.term.select(mark.column, at + mark.row, mark.text.replaceAll("\n", "").length);

@@ -4,6 +4,8 @@
 import { WebglAddon } from "@xterm/addon-webgl";
 import type { Terminal } from "@xterm/xterm";
 
+// Asking takes tens of milliseconds where the answer is no, before the first paint: a reload need not ask again.
+const unusableKey = "tabs.webgl.unusable";
 const maxContexts = 12;
 let contexts = 0;
 let usable: boolean | undefined;
@@ -15,6 +17,17 @@ export function webglUsable(): boolean {
 
 function probe(): boolean {
   if (matchMedia("(pointer: coarse)").matches) return false;
+  try {
+    if (sessionStorage.getItem(unusableKey) !== null) return false;
+    const hardware = probeHardware();
+    if (!hardware) sessionStorage.setItem(unusableKey, "yes");
+    return hardware;
+  } catch {
+    return probeHardware(); // the browser refuses storage
+  }
+}
+
+function probeHardware(): boolean {
   const context = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
   if (!context) return false;
   // Chromium gives out contexts that are drawn by the CPU all the same.
