@@ -84,10 +84,10 @@ func TestWildOptions(t *testing.T) {
 	p.selectTab(first)
 	p.waitLive()
 	p.enter("tmux select-window -t :^")
-	p.waitText("300")
-	if rows := p.scrollback(); !slices.Contains(rows, "history-51") {
-		t.Errorf("the history is gone: %d rows", len(rows))
-	}
+	pollFor(t, patience, "the history", func() (bool, any) {
+		rows := p.scrollback()
+		return slices.Contains(rows, "history-51"), fmt.Sprintf("%d rows", len(rows))
+	})
 	p.run("echo lives")
 }
 
