@@ -214,7 +214,7 @@ func parseForm(r *http.Request) error {
 	if err == nil || errors.As(err, &long) {
 		return err
 	}
-	return errInvalid("the form is not encoded as a form", "")
+	return errInvalid("the form was cut off, or is not encoded as a form", "")
 }
 
 func isSafe(method string) bool {

@@ -434,7 +434,11 @@ func (e *echoTabs) Watch(ctx context.Context, sandboxID string) (<-chan tabs.Eve
 				return
 			}
 			select {
-			case next = <-e.watch:
+			case more, ok := <-e.watch:
+				if !ok {
+					return
+				}
+				next = more
 			case <-ctx.Done():
 				return
 			}

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"runtime/debug"
@@ -102,13 +104,34 @@ func setAuth(a Auth) echo.MiddlewareFunc {
 	}
 }
 
-// limitBody makes reading a longer body fail with 413.
-func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
+// limitBody makes reading a longer body fail with 413, and one that comes too slowly, too. It is for refused requests as
+// well: net/http reads their bodies to use the connection again, and would wait for a byte a minute for ever.
+func (s *Server) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		r.Body = http.MaxBytesReader(c.Response(), r.Body, maxBodyBytes)
+		if r.Body == nil || r.Body == http.NoBody {
+			return next(c)
+		}
+		conn := http.NewResponseController(c.Response())
+		// An error is that of a test's recorder, which has no connection.
+		_ = conn.SetReadDeadline(time.Now().Add(s.timing.body))
+		r.Body = http.MaxBytesReader(c.Response(), hurriedBody{r.Body, conn}, maxBodyBytes)
 		return next(c)
 	}
+}
+
+// hurriedBody lifts the deadline once the body has come: what a handler does then may take its time.
+type hurriedBody struct {
+	io.ReadCloser
+	conn *http.ResponseController
+}
+
+func (b hurriedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.conn.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 // compress compresses pages and JSON. Not assets, which come compressed, and never an upgrade: Echo's gzip writer hangs

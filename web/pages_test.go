@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"rsc.io/qr"
@@ -176,6 +180,50 @@ func TestRequestID(t *testing.T) {
 		if a := b.get("/healthz", "X-Request-Id", bad); !strings.HasPrefix(a.header.Get("X-Request-Id"), "req_") {
 			t.Errorf("id %q was taken as it came", bad)
 		}
+	}
+}
+
+// TestHead: link checkers and probes ask with HEAD, and get what GET would say of itself.
+func TestHead(t *testing.T) {
+	f := newFixture(t)
+	b := f.newBrowser().login()
+	for _, path := range []string{"/", "/login?token=x", "/tabs?id=local", "/tabs?id=unknown", "/devices", "/healthz", "/metrics",
+		"/v1/devices", "/static/none.js"} {
+		get, head := b.get(path), b.do(http.MethodHead, path, "")
+		if head.status != get.status || head.body != "" || head.header.Get("Content-Type") != get.header.Get("Content-Type") {
+			t.Errorf("HEAD %s: %d %q, GET: %d", path, head.status, head.body, get.status)
+		}
+	}
+	if a := b.do(http.MethodHead, "/v1/sandboxes/local/tabs/watch", ""); a.status != http.StatusMethodNotAllowed {
+		t.Errorf("HEAD of a socket: %d", a.status)
+	}
+}
+
+// TestSlowBody: a body that comes a byte a minute is given up, also that of a stranger whose request was refused.
+func TestSlowBody(t *testing.T) {
+	f := newFixture(t)
+	f.server.timing.body = 100 * time.Millisecond
+	host := strings.TrimPrefix(f.http.URL, "http://")
+	for _, line := range []string{"POST /login", "POST /nothing", "POST /v1/devices/address", "GET /healthz", "DELETE /healthz"} {
+		conn, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nContent-Length: 100\r\n"+
+			"Content-Type: application/x-www-form-urlencoded\r\n\r\nk", line, host, f.http.URL)
+		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: the connection is still open", line)
+		}
+	}
+	// What comes in time leaves the connection as it was.
+	b := f.newBrowser()
+	for range 3 {
+		if a := b.do(http.MethodPost, "/login", "key=wrong"); a.status != http.StatusUnauthorized {
+			t.Errorf("status %d", a.status)
+		}
+		time.Sleep(150 * time.Millisecond) // past the deadline of that body
 	}
 }
 

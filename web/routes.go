@@ -34,6 +34,18 @@ type Route struct {
 	Handler echo.HandlerFunc
 }
 
+// withHead adds HEAD to every route that GET answers with something else than a socket: net/http leaves the body out.
+func withHead(routes []Route) []Route {
+	all := routes
+	for _, r := range routes {
+		if r.Method == http.MethodGet && r.Auth != Socket {
+			r.Method = http.MethodHead
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // Actor returns who asks. On a Public route it is the zero Actor.
 func Actor(c echo.Context) sandbox.Actor {
 	a, _ := c.Get(actorKey).(sandbox.Actor)

@@ -43,7 +43,7 @@ func TestEveryRouteHasItsClass(t *testing.T) {
 	}
 	param := regexp.MustCompile(`:[a-z]+`)
 	for _, r := range routes {
-		if r.Method == echo.RouteNotFound || slices.Contains(public, r.Method+" "+r.Path) {
+		if r.Method == echo.RouteNotFound || slices.Contains(public, strings.Replace(r.Method, "HEAD", "GET", 1)+" "+r.Path) {
 			continue
 		}
 		req := httptest.NewRequest(r.Method, param.ReplaceAllString(r.Path, "local"), nil)

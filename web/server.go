@@ -95,14 +95,14 @@ func New(d Deps) (*Server, error) {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.fail
-	e.Pre(s.identify, s.observe, s.recoverPanic, s.headers, s.refuseStrangers, s.address)
+	e.Pre(s.identify, s.observe, s.recoverPanic, s.headers, s.limitBody, s.refuseStrangers, s.address)
 	g := e.Group(d.BasePath)
-	for _, r := range append(s.routes(), d.API...) {
+	for _, r := range withHead(append(s.routes(), d.API...)) {
 		m, err := s.authentication(r.Auth)
 		if err != nil {
 			return nil, fmt.Errorf("route %s %s: %w", r.Method, r.Path, err)
 		}
-		g.Add(r.Method, r.Path, r.Handler, setAuth(r.Auth), limitBody, s.compress(r), m)
+		g.Add(r.Method, r.Path, r.Handler, setAuth(r.Auth), s.compress(r), m)
 	}
 	s.echo = e
 	return s, nil

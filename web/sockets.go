@@ -21,14 +21,15 @@ const (
 	maxSockets       = 1024
 )
 
-// timing is how patient the server is with sockets.
+// timing is how patient the server is.
 type timing struct {
+	body  time.Duration // for the body of a request
 	hello time.Duration // for the first frame
 	// A peer of which nothing was heard for quiet is asked; when it stays silent for pong it is dead.
 	quiet, pong time.Duration
 }
 
-var defaultTiming = timing{hello: 5 * time.Second, quiet: 5 * time.Second, pong: 4 * time.Second}
+var defaultTiming = timing{body: 30 * time.Second, hello: 5 * time.Second, quiet: 5 * time.Second, pong: 4 * time.Second}
 
 const closeInternal = 1011
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -470,6 +471,28 @@ func TestWatchSocket(t *testing.T) {
 	}
 }
 
+// TestWatchEnds: whoever ends a watch, the page is told why; a cut connection would look like a network that failed.
+func TestWatchEnds(t *testing.T) {
+	f := newFixture(t)
+	b := f.newBrowser().login()
+	for range 20 {
+		c := b.open(watchPath)
+		c.send(`{"type":"ping","t":1}`)
+		c.send(`{"type":"nonsense"}`)
+		if code := c.closeCode(); code != terminal.CloseBadFrame {
+			t.Fatalf("close code %d after a frame that is not for it, want %d", code, terminal.CloseBadFrame)
+		}
+	}
+	c := b.open(watchPath)
+	if _, err := c.read(); err != nil {
+		t.Fatal(err)
+	}
+	close(f.tabs.watch)
+	if code := c.closeCode(); code != terminal.CloseRestart {
+		t.Errorf("close code %d after the tabs ended, want %d", code, terminal.CloseRestart)
+	}
+}
+
 func TestTabJSON(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("x", 3600))
 	got, err := json.Marshal(TabJSON(tabs.Tab{ID: "tab_1", Sandbox: "local", Title: "t", State: "live", CreatedAt: at,
@@ -513,6 +536,14 @@ func TestCloseCodes(t *testing.T) {
 }
 
 // TestGzipSkipsUpgrade shakes hands as a browser does, which accepts gzip on every request.
+func TestCloseReason(t *testing.T) {
+	for _, text := range []string{"", "short", strings.Repeat("a", 123), strings.Repeat("a", 200), "a" + strings.Repeat("中", 60), "\xff"} {
+		if got := closeReason(text); len(got) > 123 || !utf8.ValidString(got) || text != "" && got == "" {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 func TestGzipSkipsUpgrade(t *testing.T) {
 	f := newFixture(t)
 	b := f.newBrowser().login()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/labstack/echo/v4"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/browsertabs/tabs/client"
 	"github.com/browsertabs/tabs/sandbox"
@@ -23,48 +22,51 @@ func (s *Server) watchSocket(c echo.Context) error {
 
 // watch tells a page what happens to the tabs of a sandbox.
 func (s *Server) watch(ctx context.Context, conn *wsConn, sb sandbox.Sandbox) error {
-	g, ctx := errgroup.WithContext(ctx)
-	pongs := make(chan json.Number)
-	g.Go(func() error {
-		for {
-			t, err := readPing(ctx, conn)
-			if err != nil {
-				return err
-			}
-			select {
-			case pongs <- t:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-	})
-	g.Go(func() error {
-		events, err := s.d.Tabs.Watch(ctx, sb.ID)
-		if err != nil {
-			return fmt.Errorf("watch tabs: %w", err)
-		}
-		if err := writeJSON(ctx, conn, frame{"type": "welcome", "protocol": terminal.ProtocolVersion, "version": s.d.Version}); err != nil {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	pongs, left := make(chan json.Number), make(chan error, 1)
+	// The reader is told to stop by the end of its connection alone, for which our caller cares: cancelling a Read would
+	// cut the connection before the close code is sent.
+	s.sockets.wg.Go(func() { left <- readPings(ctx, conn, pongs, watching.Done()) })
+
+	events, err := s.d.Tabs.Watch(watching, sb.ID)
+	if err != nil {
+		return fmt.Errorf("watch tabs: %w", err)
+	}
+	f := frame{"type": "welcome", "protocol": terminal.ProtocolVersion, "version": s.d.Version}
+	for {
+		if err := writeJSON(ctx, conn, f); err != nil {
 			return err
 		}
-		for {
-			var f frame
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case t := <-pongs:
-				f = frame{"type": "pong", "t": t}
-			case e, ok := <-events:
-				if !ok {
-					return &terminal.FrameError{Code: terminal.CloseRestart, Text: "tabs are not watched any more"}
-				}
-				f = eventFrame(e, sb)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-left:
+			return err
+		case t := <-pongs:
+			f = frame{"type": "pong", "t": t}
+		case e, ok := <-events:
+			if !ok {
+				return &terminal.FrameError{Code: terminal.CloseRestart, Text: "tabs are not watched any more"}
 			}
-			if err := writeJSON(ctx, conn, f); err != nil {
-				return err
-			}
+			f = eventFrame(e, sb)
 		}
-	})
-	return g.Wait()
+	}
+}
+
+// readPings reads until the connection fails, the page breaks the protocol, or nobody watches any more.
+func readPings(ctx context.Context, conn *wsConn, pongs chan<- json.Number, over <-chan struct{}) error {
+	for {
+		t, err := readPing(ctx, conn)
+		if err != nil {
+			return err
+		}
+		select {
+		case pongs <- t:
+		case <-over:
+			return nil
+		}
+	}
 }
 
 // readPing reads the one frame a watching page may send.

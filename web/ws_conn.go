@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -78,10 +79,16 @@ func (c *wsConn) Write(ctx context.Context, binary bool, data []byte) error {
 
 // Close says goodbye with the code and waits for the peer's goodbye, at most 10 s. Calls after the first only wait.
 func (c *wsConn) Close(code int, reason string) error {
-	if len(reason) > 123 { // what a close frame holds beside the code
-		reason = reason[:120] + "..."
+	return c.ws.Close(websocket.StatusCode(code), closeReason(reason))
+}
+
+// closeReason shortens a text to the 123 bytes that a close frame holds beside the code. Half a character would make the
+// whole frame invalid.
+func closeReason(text string) string {
+	if text = strings.ToValidUTF8(text, "?"); len(text) <= 123 {
+		return text
 	}
-	return c.ws.Close(websocket.StatusCode(code), reason)
+	return strings.ToValidUTF8(text[:120], "") + "..."
 }
 
 // cut ends the connection without a goodbye, and any wait for the peer's.
