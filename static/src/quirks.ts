@@ -15,12 +15,14 @@ interface Buffer {
   x: number;
   y: number;
   ybase: number;
+  ydisp: number;
   savedY: number;
   scrollTop: number;
   getNullCell(): unknown;
   getBlankLine(attr: unknown): Line;
   lines: {
     readonly length: number;
+    readonly maxLength: number;
     push(line: Line): void;
     get(row: number): Line | undefined;
     splice(row: number, deleted: number, ...added: Line[]): void;
@@ -130,7 +132,11 @@ export function bend(term: Terminal): void {
   term.onResize(({ rows }) => {
     for (const b of [service.buffers.normal, service.buffers.alt]) {
       if (b.lines.length === 0) continue; // an alternate screen that was never shown
-      while (b.lines.length < b.ybase + rows) b.lines.push(b.getBlankLine(b.getNullCell()));
+      for (let missing = b.ybase + rows - b.lines.length; missing > 0; missing--) {
+        if (b.lines.length < b.lines.maxLength) b.lines.push(b.getBlankLine(b.getNullCell()));
+        else b.ybase--;
+      }
+      b.ydisp = Math.min(b.ydisp, b.ybase);
     }
   });
 }
