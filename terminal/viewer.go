@@ -266,8 +266,8 @@ func (v *viewer) showLocked(resume map[PaneID]uint64) {
 		v.views = append(v.views, w)
 		if offset, ok := resume[b.ID]; ok && p.ring.has(offset) && !p.paused && !p.unsettled[v.resume.Input] {
 			w.live, w.cursor, w.acked = true, offset, offset
-			w.seq = -1                                    // tells the size anew
-			if _, seq := p.sizeAt(offset); seq != p.seq { // it missed a resize, and what came after
+			w.seq = -1                                                     // tells the size anew
+			if n := len(p.marks); n > 0 && p.marks[n-1].offset >= offset { // it missed a resize, perhaps, and what came after
 				w.resyncLocked(true, time.Now())
 				p.captureLocked(t)
 			}
