@@ -41,6 +41,7 @@ for (const [name, scheme] of Object.entries(schemes)) {
     const colors = [...scheme.keys()].filter((token) => /^term-(bright-)?(black|red|green|yellow|blue|magenta|cyan|white)$/.test(token));
     assert.equal(colors.length, 16);
     for (const token of [...colors, "term-foreground", "term-cursor"]) {
+      if (name === "dark" && token === "term-black") continue; // programs mean a dark background by it
       const ratio = contrast(color(token), color("term-background"));
       assert.ok(ratio >= 4.5, `--${token} has ${ratio.toFixed(2)}`);
     }

@@ -23,12 +23,16 @@ const commandOption = "@tab_command"
 // would end a line of control mode, or tabs, which divide our fields.
 func clean(variable string) string { return "#{s/[\x01-\x1f\x7f]/ /:" + variable + "}" }
 
+// ownCommand is 1 for a pane that was given a command of its own; the default command, which tmux may quote, is none.
+const ownCommand = "#{?pane_start_command,#{?#{||:#{==:#{pane_start_command},#{default-command}}," +
+	"#{==:#{pane_start_command},\"#{default-command}\"}},0,1},0}"
+
 // Fields are divided by tabs.
 var (
 	// paneFormat is a pane's state, for list-panes and a subscription alike.
 	paneFormat = strings.Join([]string{
 		"#{pane_id}", "#{window_id}", "#{pane_dead}", "#{pane_dead_status}", "#{pane_dead_signal}", "#{pane_pid}",
-		"#{?pane_start_command,1,0}", "#{" + loginOption + "}", clean("pane_mode"), clean("pane_current_command"),
+		ownCommand, "#{" + loginOption + "}", clean("pane_mode"), clean("pane_current_command"),
 		clean("pane_title"), clean("pane_current_path"), clean(terminal.ModesOption),
 	}, "\t")
 	// windowFormat's pane_id is the window's active pane.

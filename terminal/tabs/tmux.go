@@ -18,10 +18,10 @@ const configFile = "tmux.conf"
 
 // DefaultPalette is the page's dark theme.
 var DefaultPalette = terminal.Palette{
-	Foreground: "#d6d6d6", Background: "#101214", Cursor: "#d6d6d6",
+	Foreground: "#d9dde5", Background: "#14161b", Cursor: "#e8ebf0",
 	Colors: [16]string{
-		"#1d2024", "#e5534b", "#57ab5a", "#c69026", "#539bf5", "#b083f0", "#39c5cf", "#adbac7",
-		"#768390", "#ff938a", "#6bc46d", "#daaa3f", "#6cb6ff", "#dcbdfb", "#56d4dd", "#ffffff",
+		"#2a2e37", "#ff7a70", "#7dcf8c", "#e0b663", "#7ab3ff", "#d29bf2", "#6bcdd6", "#c6ccd6",
+		"#8f97a5", "#ff9b93", "#a1e3ad", "#f2d08a", "#a5ccff", "#e3bef9", "#97e3e9", "#f4f6f9",
 	},
 }
 
@@ -34,6 +34,10 @@ func (s *Service) config(home string) string {
 	}
 	if p.Cursor != "" {
 		fmt.Fprintf(&b, "set-option -gwq cursor-colour \"%s\"\n", p.Cursor)
+		// tmux 3.3a gives a pane its cursor's colour only when the option is set, not when the pane is made.
+		for _, h := range []string{"new-session", "new-window", "split-window"} {
+			fmt.Fprintf(&b, "set-hook -g after-%s[9001] 'set-option -gwqF cursor-colour \"#{cursor-colour}\"'\n", h)
+		}
 	}
 	for i, c := range p.Colors {
 		if c != "" {
