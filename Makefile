@@ -21,11 +21,13 @@ build: assets
 	$(GOBUILD) -o bin/tabs ./cmd/tabs
 	$(GOBUILD) -o bin/pt ./cmd/pt
 
-# test: everything, as CI does: installs the programs and the browser that tests use, and then nothing may skip.
+# test: everything, as CI does: installs the programs and the browser that tests use, and then nothing may skip. The
+# browser's tests come last and alone: they need both cores.
 test: test-needs lint
 	go run ./cmd/assets -tests .cache/js-tests
 	node --test .cache/js-tests/*.mjs
-	TABS_TEST_ALL=1 go test -race -shuffle=on -count=1 -timeout=25m ./...
+	TABS_TEST_ALL=1 go test -race -shuffle=on -count=1 -timeout=20m $$(go list ./... | grep -v /e2e)
+	TABS_TEST_ALL=1 go test -race -shuffle=on -count=1 -timeout=25m ./e2e
 
 # bench: what is measured, each against a baseline of the same run, as one table. TABS_BENCH_DOC=FILE keeps it there.
 bench: test-needs
