@@ -39,7 +39,7 @@ var programs = []program{
 	{"emoji", func(s *shell) {
 		var b strings.Builder
 		for range s.between(3, 30) {
-			for range s.between(1, 40) {
+			for range s.between(1, 25) { // a shell writes at most 1,024 bytes in one go
 				b.WriteString(s.pick("👩‍🔬", "👨‍👩‍👧‍👦", "🏳️‍🌈", "👍🏽", "👩🏽‍🚀", "🇩🇪", "❤️", "☺", "1️⃣", "e\u0301", "\u1112\u1161\u11ab", "क्ष", "ന്\u200d ക", "ශ්\u200dරී",
 					"─┐", "🧑‍🤝‍🧑", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "x", " ", "漢", "\ue0b0", "\U0001fae9"))
 			}
@@ -100,7 +100,7 @@ var programs = []program{
 		s.settle("less")
 		s.keys("g/line 7\r" + s.pick("", "n", "\x02"))
 		s.settle("less search")
-		s.keys("q")
+		s.keys("\rq") // a pager may first want to be told that it found nothing
 		s.ended()
 	}},
 	{"git log", func(s *shell) {
@@ -108,15 +108,15 @@ var programs = []program{
 		s.wait(`(?m):\s*$|END`)
 		s.keys(s.pick(" ", "jj", "/commit\r", "G"))
 		s.settle("git log")
-		s.keys("q")
+		s.keys("\rq")
 		s.ended()
 	}},
 	{"man", func(s *shell) {
 		s.start("man -P less ls")
-		s.wait(`LS\(1\)`)
+		s.wait(`(?m)LS\(1\)|^NAME|:\s*$`)
 		s.keys(s.pick(" ", "d", "/color\r", "G"))
 		s.settle("man")
-		s.keys("q")
+		s.keys("\rq")
 		s.ended()
 	}},
 	{"top", func(s *shell) {
@@ -185,7 +185,7 @@ var programs = []program{
 		var b strings.Builder
 		for range s.between(5, 60) {
 			sgr(s, &b)
-			b.WriteString(s.pick("text ", "漢字", "\n", "   ", "\x1b[K", "tab\t"))
+			b.WriteString(s.pick("text ", "漢字", "\n", "   ", "\x1b[K"))
 		}
 		s.cat(b.String() + "\x1b[m\n")
 	}},
