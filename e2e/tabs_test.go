@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/playwright-community/playwright-go"
+
 	"github.com/browsertabs/tabs/client"
 )
 
@@ -285,4 +287,27 @@ func TestClosedTabsLeaveNothing(t *testing.T) {
 		servers := s.tmuxServers()
 		return len(servers) == 10, servers
 	})
+}
+
+// TestTypeAhead presses keys before the page has a terminal: they reach it, once.
+func TestTypeAhead(t *testing.T) {
+	s := newServer(t)
+	p := s.newPage()
+	p.quiet()
+	// The page's own script has run by then, its socket has not.
+	early := `document.addEventListener("DOMContentLoaded", () => {
+		for (const key of [..."echo $((6*7))ly", "Enter"]) {
+			document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+		}
+	})`
+	if err := p.AddInitScript(playwright.Script{Content: &early}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	p.waitText("42ly")
+	if got := strings.Count(p.screen(), "42ly"); got != 1 {
+		t.Errorf("%d answers, want 1:\n%s", got, p.screen())
+	}
 }

@@ -4,6 +4,7 @@ import { Api, ApiError, readServer, type OpenOptions, type Server } from "./api"
 import { Clips } from "./clips";
 import { ask, Notices } from "./dialog";
 import { find } from "./dom";
+import { maxWaitingBytes } from "./input";
 import { emptyPanel, loggedOutPanel, stoppedPanel, tmuxMissingPanel, type EmptyHost } from "./panels";
 import { Status } from "./status";
 import { duration, strings } from "./strings";
@@ -55,6 +56,7 @@ export class App {
   private watchRtt?: number;
   private toldVersion = "";
   private toldRevivable = false;
+  private early = ""; // typed before there was a terminal
 
   constructor(private readonly root: HTMLElement) {
     const { sandbox = "", name = "", state = "", active = "", tmuxMissing } = root.dataset;
@@ -283,7 +285,9 @@ export class App {
       },
       place: () => this.place(),
       changed: (view) => {
-        if (view === this.active) this.renderStatus();
+        if (view !== this.active) return;
+        this.renderStatus();
+        if (this.early && view.type(this.early)) this.early = "";
       },
       key: (event) => this.onKey(event),
       notice: (text, key) => this.notices.show(text, { key, brief: true }),
@@ -430,6 +434,13 @@ export class App {
 
   private showStatusBar(shown: boolean): void {
     this.root.classList.toggle("no-status", !shown);
+  }
+
+  /** Keeps what is typed while the terminal is still on its way. False: it is there, or there is none to come. */
+  typeAhead(text: string): boolean {
+    if (this.active?.activePane || this.active?.ended || this.empty || this.early.length >= maxWaitingBytes) return false;
+    this.early += text;
+    return true;
   }
 
   /** The focus goes to the terminal, unless the person has put it where they type or choose. */

@@ -3,6 +3,7 @@
 import { App } from "./app";
 import { Commands } from "./commands";
 import { find } from "./dom";
+import { earlyText } from "./early";
 import { commandOf, tabNumber, type Command } from "./keys";
 import { surface } from "./surface";
 
@@ -48,6 +49,13 @@ document.addEventListener(
   { capture: true },
 );
 app.onKey = (event) => shortcut(event) === "paste";
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing || event.target !== document.body) return;
+  const { key, ctrlKey, altKey, metaKey } = event;
+  const text = earlyText({ key, ctrlKey, altKey, metaKey, altGraph: event.getModifierState("AltGraph") });
+  if (text !== undefined && app.typeAhead(text)) event.preventDefault();
+});
 
 // Esc brings the focus back to the terminal from anywhere.
 document.addEventListener("keydown", (event) => {

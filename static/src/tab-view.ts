@@ -440,6 +440,13 @@ export class TabView {
     }
   }
 
+  /** Types into the active pane. False: there is none yet. */
+  type(text: string): boolean {
+    const pane = this.activePane;
+    if (pane) this.send(pane, new TextEncoder().encode(text));
+    return pane !== undefined;
+  }
+
   private typed(pane: Pane, data: string): void {
     if (this.state !== "live" && isReport(data)) return;
     this.send(pane, new TextEncoder().encode(data));
