@@ -26,8 +26,8 @@ build: assets
 test: test-needs lint
 	go run ./cmd/assets -tests .cache/js-tests
 	node --test .cache/js-tests/*.mjs
-	TABS_TEST_ALL=1 go test -race -shuffle=on -count=1 -timeout=20m $$(go list ./... | grep -v /e2e)
-	TABS_TEST_ALL=1 go test -race -shuffle=on -count=1 -timeout=25m ./e2e
+	TABS_TEST_ALL=1 go test -race -shuffle=on -count=1 -timeout=30m $$(go list ./... | grep -v /e2e)
+	TABS_TEST_ALL=1 go test -race -shuffle=on -count=1 -timeout=45m ./e2e
 
 # bench: what is measured, each against a baseline of the same run, as one table. TABS_BENCH_DOC=FILE keeps it there.
 bench: test-needs
