@@ -72,7 +72,7 @@ func TestPhoneComesAndGoes(t *testing.T) {
 	if err := small.Close(); err != nil {
 		t.Fatal(err)
 	}
-	took := pollFor(t, time.Second, "the desktop's own size", func() (bool, any) {
+	took := pollFor(t, patience, "the desktop's own size", func() (bool, any) {
 		c, r := desktop.size()
 		return c == cols && r == rows, fmt.Sprintf("%dx%d, it was %dx%d", c, r, cols, rows)
 	})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestWidths is lacion/fleet-deck#27 and daintreehq/daintree#7205: widths that differ from tmux's shift everything after.
@@ -41,7 +42,7 @@ func TestWidths(t *testing.T) {
 			return got == want && want != "0", fmt.Sprintf("page %s, tmux %s", got, want)
 		})
 		p.press("Control+C")
-		p.waitText("^C")
+		p.waitText("^C\n$") // a shell that is still being interrupted forgets what comes before its prompt
 	}
 }
 
@@ -85,7 +86,7 @@ for n in range(1, 80):
 		return len(colours) == 1 && isStrong(colours[0]), colours
 	})
 	seen := make(map[string]bool)
-	for range 25 {
+	for start := time.Now(); len(seen) < 2 && time.Since(start) < patience || time.Since(start) < 5*time.Second; {
 		colours := p.backgrounds()
 		if len(colours) != 1 {
 			t.Fatalf("a picture shows the colours %v: half a frame", colours)
@@ -93,7 +94,7 @@ for n in range(1, 80):
 		seen[colours[0]] = true
 	}
 	if len(seen) < 2 {
-		t.Errorf("25 pictures show only %v", seen)
+		t.Errorf("all pictures show only %v", seen)
 	}
 }
 
