@@ -97,7 +97,7 @@ func (s *Server) New(name string, command ...string) tmuxctl.SessionID {
 	return id
 }
 
-// Until polls until ok returns true; the test fails after 10 s.
+// Until polls until ok returns true; the test fails after a minute.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
