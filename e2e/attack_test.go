@@ -123,7 +123,7 @@ func TestInterruptFlood(t *testing.T) {
 	p.waitText("y\ny\ny")
 	start := time.Now()
 	p.press("Control+C")
-	p.waitTextFor("^C\n$", 10*time.Second) // the benchmark says how long; this says that it is no queue
+	p.waitTextFor("^C\n$", patience) // the benchmark says how long; this says that it is no queue
 	t.Logf("prompt after %v", time.Since(start))
 }
 

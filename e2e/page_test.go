@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for what has no time promised, on a machine that is busy with other tests.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // device is one browser with a cookie jar of its own.
 type device struct {

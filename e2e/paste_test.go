@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // paste gives the page a text as the clipboard would.
@@ -36,7 +35,7 @@ func TestLargePaste(t *testing.T) {
 	p.enter(fmt.Sprintf("stty raw -echo; printf '%%8s%%s\\r\\n' '' ready; head -c %d > %s; stty sane; printf '%%8s%%s\\n' '' got-it", len(text), file))
 	p.waitText("        ready")
 	p.paste(text)
-	took := p.waitTextFor("        got-it", 30*time.Second)
+	took := p.waitTextFor("        got-it", patience)
 	t.Logf("1 MB arrived after %v", took)
 	got, err := os.ReadFile(file)
 	if err != nil {
