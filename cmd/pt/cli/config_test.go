@@ -70,7 +70,7 @@ api_url = "https://saved"
 key = "savedkey"
 
 [work]
-api_url = "https://work/term"
+api_url = "https://office/term"
 key = "workkey"
 `
 	for _, tt := range []struct {
@@ -92,8 +92,8 @@ key = "workkey"
 		{"PT_API_URL before PLATINUM_API_URL", app{key: "k"},
 			map[string]string{"PT_API_URL": "https://a", "PLATINUM_API_URL": "https://b"}, "", nil, target{"https://a", "k"}},
 		{"credentials", app{}, nil, saved, map[string]string{"pt.key": "localkey"}, target{"https://saved", "savedkey"}},
-		{"profile", app{profile: "work"}, nil, saved, nil, target{"https://work/term", "workkey"}},
-		{"profile of the environment", app{}, map[string]string{"PT_PROFILE": "work"}, saved, nil, target{"https://work/term", "workkey"}},
+		{"profile", app{profile: "work"}, nil, saved, nil, target{"https://office/term", "workkey"}},
+		{"profile of the environment", app{}, map[string]string{"PT_PROFILE": "work"}, saved, nil, target{"https://office/term", "workkey"}},
 		{"own key, saved address", app{key: "k"}, nil, saved, nil, target{"https://saved", "k"}},
 		{"saved key for its own address", app{apiURL: "https://saved/"}, nil, saved, nil, target{"https://saved/", "savedkey"}},
 		{"default server", app{}, nil, "", map[string]string{"pt.key": "localkey\n"}, target{defaultURL, "localkey"}},
