@@ -231,7 +231,8 @@ func TestReplies(t *testing.T) {
 // TestBeginIsExact: what a capture shows and the output after its Begin make up the whole, nothing twice.
 func TestBeginIsExact(t *testing.T) {
 	s := tmuxtest.Start(t)
-	c := attach(t, s, s.New("count", "sh", "-c", "stty -onlcr; i=0; while [ $i -lt 3000 ]; do printf '%05d\r' $i; i=$((i+1)); done; cat"))
+	c := attach(t, s, s.New("count", "sh", "-c", "stty -onlcr; read go; i=0; while [ $i -lt 3000 ]; do printf '%05d\r' $i; i=$((i+1)); done; cat"))
+	c.Send(tmuxctl.SendKeys(0, []byte("\r")))
 	for range 20 {
 		var before int
 		var shown string

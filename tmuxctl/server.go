@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -196,30 +197,50 @@ func (c *ControlClient) awaitSession() error {
 }
 
 // KillStaleClients kills the control clients that an earlier server of ours left behind, which would freeze the
-// programs of their session; kill is given pids as the tmux server sees them. Call it before attaching. It returns
-// how many there were.
+// programs of their session, and waits until tmux has let go of them: one that leaves while another attaches can crash
+// it. kill is given pids as the tmux server sees them. Call it before attaching. It returns how many there were.
 func (s *Server) KillStaleClients(ctx context.Context, kill func(pid int) error) (int, error) {
+	pids, err := s.ourClients(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var killed []int
+	var errs []error
+	for _, pid := range pids {
+		if err := kill(pid); err != nil {
+			errs = append(errs, fmt.Errorf("kill stale tmux client %d: %w", pid, err))
+			continue
+		}
+		killed = append(killed, pid)
+	}
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	for left := killed; len(left) > 0; {
+		if left, err = s.ourClients(ctx); err != nil {
+			errs = append(errs, err)
+			break
+		}
+		left = slices.DeleteFunc(left, func(pid int) bool { return !slices.Contains(killed, pid) })
+	}
+	return len(killed), errors.Join(errs...)
+}
+
+// ourClients returns the pids of the control clients that are ours, or were.
+func (s *Server) ourClients(ctx context.Context) ([]int, error) {
 	out, err := s.Run(ctx, "list-clients", "-F",
 		"#{client_pid} #{client_control_mode} #{m:*"+ourFlag+"*,#{client_flags}}")
 	if err != nil {
-		return 0, fmt.Errorf("find stale tmux clients: %w", err)
+		return nil, fmt.Errorf("find stale tmux clients: %w", err)
 	}
-	killed := 0
-	var errs []error
+	var pids []int
 	for line := range strings.Lines(string(out)) {
 		f := strings.Fields(line)
 		if len(f) != 3 || f[1] != "1" || f[2] != "1" {
 			continue
 		}
-		pid, err := strconv.Atoi(f[0])
-		if err != nil || pid <= 1 {
-			continue
+		if pid, err := strconv.Atoi(f[0]); err == nil && pid > 1 {
+			pids = append(pids, pid)
 		}
-		if err := kill(pid); err != nil {
-			errs = append(errs, fmt.Errorf("kill stale tmux client %d: %w", pid, err))
-			continue
-		}
-		killed++
 	}
-	return killed, errors.Join(errs...)
+	return pids, nil
 }

@@ -33,13 +33,16 @@ type host struct {
 	dir    string
 	server *tmuxctl.Server
 
-	attaching sync.Mutex // one attach at a time
-	clients   int        // our control clients; under attaching
+	// attaching is held while a client of ours attaches or a session ends: before 3.7, tmux crashes when it has
+	// anything to tell to control clients while one of them has not quite arrived.
+	attaching sync.Mutex
+	clients   int // our control clients; under attaching
 
 	finding sync.Mutex // one find at a time
 
 	mu      sync.Mutex // protects following
 	pending bool       // a find was asked for and has not begun
+	changed time.Time  // when sessions last came or went
 }
 
 // host returns the tmux server on a socket of a user's runtime directory.
@@ -155,21 +158,52 @@ func (h *host) adopt(ctx context.Context, sess tmuxctl.Session, facts tmuxFacts)
 	return b.add(t)
 }
 
-// sessionsChanged looks for sessions made by hand, at once, and once for many changes.
+// Sessions made by hand are looked for when they have been quiet for a while: attaching to one while a script makes
+// the next could crash tmux.
+const (
+	sessionsQuiet  = 150 * time.Millisecond
+	sessionsLatest = 600 * time.Millisecond
+)
+
+// sessionsChanged looks for sessions made by hand, soon, and once for many changes.
 func (h *host) sessionsChanged() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.changed = time.Now()
 	if h.pending {
 		return
 	}
 	h.pending = h.box.s.background(func(ctx context.Context) {
-		h.mu.Lock()
-		h.pending = false
-		h.mu.Unlock()
+		h.awaitQuiet(ctx)
 		if err := h.find(ctx); err != nil && ctx.Err() == nil {
 			h.box.s.log.Warn("find sessions", "sandbox_id", h.box.id, "socket", h.server.Socket, "err", err)
 		}
 	})
+}
+
+// awaitQuiet returns when sessions have not come or gone for a while, or have done so for long.
+func (h *host) awaitQuiet(ctx context.Context) {
+	for latest := time.Now().Add(sessionsLatest); ; {
+		h.mu.Lock()
+		wait := min(time.Until(h.changed.Add(sessionsQuiet)), time.Until(latest))
+		if wait <= 0 || ctx.Err() != nil {
+			h.pending = false
+			h.mu.Unlock()
+			return
+		}
+		h.mu.Unlock()
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// kill ends a session.
+func (h *host) kill(ctx context.Context, id tmuxctl.SessionID) error {
+	h.attaching.Lock()
+	defer h.attaching.Unlock()
+	return h.server.KillSession(ctx, id)
 }
 
 // attach starts a control client on a session. The first of ours first ends those that an earlier server of ours left

@@ -188,7 +188,7 @@ func (t *tab) undo() {
 	t.box.s.background(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 		defer cancel()
-		t.host.server.KillSession(ctx, t.session) // an error: there is none
+		t.host.kill(ctx, t.session) // an error: there is none
 		t.host.gone(ctx)
 	})
 }
@@ -210,7 +210,7 @@ func (b *box) end(ctx context.Context, t *tab) error {
 	if err == nil {
 		pids = strings.Fields(string(out))
 	}
-	if err := t.host.server.KillSession(ctx, t.session); err != nil {
+	if err := t.host.kill(ctx, t.session); err != nil {
 		// No server, or one that answers nobody: then there is nothing left to end once it is out of the way.
 		if t.host.alive(ctx, t.session) == nil {
 			b.mu.Lock()

@@ -83,9 +83,10 @@ func (w *watching) is(what string, ok func() bool) {
 
 func (w *watching) gone(id, reason string) {
 	w.t.Helper()
-	w.is(id+" is gone", func() bool { return w.left[id] != "" })
-	if w.left[id] != reason {
-		w.t.Errorf("%s is gone because %q, want %q", id, w.left[id], reason)
+	var got string
+	w.is(id+" is gone", func() bool { got = w.left[id]; return got != "" })
+	if got != reason {
+		w.t.Errorf("%s is gone because %q, want %q", id, got, reason)
 	}
 }
 
@@ -93,6 +94,8 @@ func (w *watching) revivable(ids ...string) {
 	w.t.Helper()
 	defer func() {
 		if w.t.Failed() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			w.t.Logf("revivable %q, want %q", w.rev, ids)
 		}
 	}()
@@ -117,8 +120,8 @@ func TestWatch(t *testing.T) {
 	p := r.look(a.ID, "page0001")
 	w.is("its viewer is counted", func() bool { return w.tabs[a.ID].Viewers == 1 })
 	p.Vanish()
-	w.is("its viewer is gone", func() bool { return w.tabs[a.ID].Viewers == 0 })
-	before := w.tabs[a.ID].Activity
+	var before time.Time
+	w.is("its viewer is gone", func() bool { before = w.tabs[a.ID].Activity; return w.tabs[a.ID].Viewers == 0 })
 	r.tmux(a.ID, "send-keys", "printf '\\a'", "Enter")
 	w.is("the bell shows", func() bool { return w.tabs[a.ID].Bell && w.tabs[a.ID].Activity.After(before) })
 	if err := r.End(t.Context(), sandbox.LocalID, a.ID); err != nil {
@@ -126,9 +129,10 @@ func TestWatch(t *testing.T) {
 	}
 	w.gone(a.ID, GoneClosed)
 	// What the page made of events is what there is.
-	if got := r.list(); len(got) != 1 || got[0] != w.tabs[b.ID] {
-		t.Errorf("list %+v, watch %+v", got, w.tabs)
-	}
+	w.is("list and events say the same", func() bool {
+		got := r.list()
+		return len(got) == 1 && got[0] == w.tabs[b.ID]
+	})
 }
 
 // TestWatchSlow: who does not read holds nobody up, and sees the last state when it reads again.

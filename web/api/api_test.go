@@ -213,7 +213,7 @@ func TestNeedsKey(t *testing.T) {
 	s := newServer(t, nil)
 	s.addTabs(1)
 	for _, r := range everyRoute {
-		for _, key := range []string{"", "pt_live_wrong", s.key[:len(s.key)-1] + "x"} {
+		for _, key := range []string{"", "pt_live_wrong", s.key[:len(s.key)-1], s.key + "x"} {
 			status, _, answer := s.do(key, r.method, r.path, r.body)
 			if status != 401 || answer["code"] != "unauthorized" || answer["requestId"] == "" {
 				t.Errorf("%s %s with key %q: %d %v", r.method, r.path, key, status, answer)
