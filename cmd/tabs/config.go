@@ -192,6 +192,8 @@ func (c *config) check() (p problems) {
 	if !c.isUnix() {
 		if _, port, err := net.SplitHostPort(c.Listen); err != nil || port == "" {
 			bad("listen", "%q is not HOST:PORT or unix:PATH", c.Listen)
+		} else if _, err := net.LookupPort("tcp", port); err != nil {
+			bad("listen", "%q is no port: choose one from 1 to 65535", port)
 		} else if !c.isLoopback() && !c.isTLS() && !c.BehindProxy {
 			bad("listen", "%s is reachable from other machines, and without TLS anybody on the way could read and type: "+
 				"add --tls-self-signed, --tls-cert and --tls-key, or --behind-proxy if a proxy in front does TLS", c.Listen)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -282,6 +283,13 @@ func TestRefusals(t *testing.T) {
 	}
 	used := newMachine(t)
 	used.serveLoopback()
+	broken := newMachine(t)
+	if err := errors.Join(
+		os.MkdirAll(broken.data, 0o700),
+		os.WriteFile(filepath.Join(broken.data, "tabs.db"), bytes.Repeat([]byte("not a database\n"), 1000), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		args []string
 		want []string
@@ -294,6 +302,8 @@ func TestRefusals(t *testing.T) {
 		"all interfaces":         {[]string{"--listen", ":7780"}, []string{"listen:", "--tls-self-signed", "--behind-proxy"}},
 		"another interface":      {[]string{"--listen", "192.0.2.1:80"}, []string{"listen:", "--tls-self-signed"}},
 		"not an address":         {[]string{"--listen", "7780"}, []string{"listen:", "HOST:PORT"}},
+		"no port":                {[]string{"--listen", "127.0.0.1:99999"}, []string{"listen:", "99999", "65535"}},
+		"broken database":        {[]string{"--listen", "127.0.0.1:0", "--data-dir", broken.data}, []string{filepath.Join(broken.data, "tabs.db"), "move it away"}},
 		"a name":                 {[]string{"--listen", "example.org:80"}, []string{"listen:", "--tls-self-signed"}},
 		"half a certificate":     {[]string{"--tls-cert", file}, []string{"tls-cert:", "tls-key"}},
 		"not a certificate":      {[]string{"--tls-cert", file, "--tls-key", file}, []string{"tls-cert:"}},

@@ -44,7 +44,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	db.SetMaxIdleConns(2)
 	if err := migrate(ctx, db); err != nil {
 		db.Close()
-		return nil, err
+		return nil, damaged(err, path)
 	}
 	return &DB{db: db}, nil
 }
@@ -62,6 +62,16 @@ func dsn(path string) string {
 		"_txlock": {"immediate"},
 	}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
+}
+
+// damaged says what to do about a file that SQLite cannot read.
+func damaged(err error, path string) error {
+	const corrupt, notADB = 11, 26 // SQLITE_CORRUPT, SQLITE_NOTADB
+	var e *sqlite.Error
+	if errors.As(err, &e) && (e.Code()&0xff == corrupt || e.Code()&0xff == notADB) {
+		return fmt.Errorf("%s is damaged or no database: restore it, or move it away to begin with an empty one: %w", path, e)
+	}
+	return err
 }
 
 func migrate(ctx context.Context, db *sql.DB) error {

@@ -169,10 +169,7 @@ func (t *tab) open(ctx context.Context, o OpenOptions, lines []byte) error {
 		return context.Cause(ctx)
 	case <-time.After(readyTimeout):
 	}
-	b.mu.Lock()
-	record := t.recordLocked(lines)
-	b.mu.Unlock()
-	return t.put(ctx, record)
+	return t.put(ctx, lines)
 }
 
 // commandScript runs a command and stays a moment longer. tmux closes a pane as soon as it learns that its program has

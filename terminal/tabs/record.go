@@ -50,25 +50,27 @@ func (t *tab) save(ctx context.Context) {
 		return
 	}
 	t.findBusy(ctx)
-	t.box.mu.Lock()
-	lines := t.record.Lines
-	t.box.mu.Unlock()
+	lines := t.savedLines()
 	if now, err := t.term.LastLines(ctx, maxSavedLines); err == nil {
 		lines = boundLines(now)
 	} // else: detached for a moment; the lines that are saved are the best there are
-	t.box.mu.Lock()
-	record := t.recordLocked(lines)
-	t.box.mu.Unlock()
-	if err := t.put(ctx, record); err != nil && ctx.Err() == nil {
+	if err := t.put(ctx, lines); err != nil && ctx.Err() == nil {
 		t.box.s.log.Warn("save tab", "sandbox_id", t.box.id, "tab_id", t.id, "err", err)
 	}
 }
 
-// put writes a record unless it is there already, or the tab has ended meanwhile.
-func (t *tab) put(ctx context.Context, record Saved) error {
+func (t *tab) savedLines() []byte {
+	t.box.mu.Lock()
+	defer t.box.mu.Unlock()
+	return t.record.Lines
+}
+
+// put writes the record, with these last lines, unless it is there already, or the tab has ended meanwhile.
+func (t *tab) put(ctx context.Context, lines []byte) error {
 	t.recording.Lock()
 	defer t.recording.Unlock()
 	t.box.mu.Lock()
+	record := t.recordLocked(lines)
 	same := sameRecord(t.record, record)
 	t.box.mu.Unlock()
 	if same || t.over {

@@ -32,6 +32,7 @@ type tab struct {
 	ready   chan struct{} // closed when the session's first state is known
 	saver   saver
 
+	storing   sync.Mutex // options are sent in the order they were read; before box.mu
 	recording sync.Mutex // one write of the record at a time; before box.mu
 	over      bool       // under recording: the tab has ended, its record is final
 
@@ -228,21 +229,22 @@ func (t *tab) programTitle(sum terminal.Summary) string {
 
 // store writes what the person changed into the session, and into the record.
 func (t *tab) store(ctx context.Context) error {
-	t.box.mu.Lock()
-	record := t.recordLocked(t.record.Lines)
-	options := t.options()
-	t.box.mu.Unlock()
 	if t.host == nil {
 		return nil
 	}
+	done := make(chan error, 1)
+	t.storing.Lock()
+	t.box.mu.Lock()
+	options := t.options()
+	t.box.mu.Unlock()
 	var lines []string
 	for name, value := range options {
 		lines = append(lines, tmuxctl.SetSessionOption(t.session, name, value))
 	}
-	done := make(chan error, 1)
 	c := tmuxctl.Lines(lines...)
 	c.Done = then(func(err error) { done <- err })
 	t.src.(*source).send(c)
+	t.storing.Unlock()
 	select {
 	case err := <-done:
 		if err != nil {
@@ -251,7 +253,7 @@ func (t *tab) store(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return t.put(ctx, record)
+	return t.put(ctx, t.savedLines())
 }
 
 // saver decides when a tab is saved: when it has been quiet for a while after a change, or has not been quiet for long.

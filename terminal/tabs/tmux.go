@@ -108,9 +108,15 @@ func probeInput() string {
 
 // probeScript runs a program in a throw-away tmux server that prints what is in $2 and keeps what it is answered. The
 // answer, in hex, is kept in $3 for the next start of our server. A program that reads nothing for 0.3 s has it all.
-// The program is given to tmux as arguments, since the user's shell may be anything, such as nologin.
+// The program is given to tmux as arguments, since the user's shell may be anything, such as nologin. What a script that
+// was killed has left is removed first.
 const probeScript = `
 umask 077
+for old in "$1".*; do
+	[ -d "$old" ] && ! kill -0 "${old##*.}" 2>/dev/null || continue
+	tmux -S "$old/s" kill-server 2>/dev/null
+	rm -rf "$old"
+done
 if [ -s "$3" ]; then cat "$3"; exit; fi
 work=$1.$$
 mkdir "$work" && cat > "$work/in" || exit 3
