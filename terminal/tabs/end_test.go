@@ -225,9 +225,10 @@ func TestServerGoneAndRevive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 2 || got[0].ID != a.ID || got[0].Title != "first" || got[0].Cwd != work || got[1].Cwd != m.home {
+	if len(got) != 2 || got[0].ID != a.ID || got[0].Title != "first" || got[1].ID != b.ID {
 		t.Errorf("revived %+v", got)
 	}
+	until(t, "each is where it was, or at home", func() bool { return r.get(a.ID).Cwd == work && r.get(b.ID).Cwd == m.home })
 	watch.revivable(c.ID)
 	q := r.look(a.ID, "page0002")
 	q.sees(0, "red")
