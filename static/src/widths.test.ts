@@ -31,6 +31,11 @@ test("tmux 3.3a drops what it does not know and what has no cell to join", async
   assert.deepEqual(await show("\u200d漢a"), { row: "a", column: 1 });
 });
 
+test("a joiner before a reset joins nothing after it", async () => {
+  assert.deepEqual(await show("a\u200d\x1b[!p|漢"), { row: "a|漢", column: 4 });
+  assert.deepEqual(await show("a\u200d\x1bc|漢"), { row: "|漢", column: 3 });
+});
+
 test("a mark joins the cell left of the cursor after an escape sequence too", async () => {
   assert.deepEqual(await show("e\x1b[1m\u0301"), { row: "e\u0301", column: 1 });
 });

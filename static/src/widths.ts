@@ -114,6 +114,13 @@ function printAsTmux(term: Terminal, widths: Widths): void {
   const print = (printer.plain ??= printer.print.bind(printer));
   const lateJoin = is33(widths);
   let joinUntil = 0;
+  // What a snapshot draws joins nothing that came before it.
+  const forget = (): boolean => {
+    joinUntil = 0;
+    return false;
+  };
+  term.parser.registerEscHandler({ final: "c" }, forget);
+  term.parser.registerCsiHandler({ intermediates: "!", final: "p" }, forget);
 
   printer.print = (data, start, end) => {
     let from = start; // not printed yet
