@@ -75,6 +75,14 @@ type Handler interface {
 // ModesOption is the pane user option that holds what a terminal knows of a pane and tmux does not.
 const ModesOption = "@tabs_modes"
 
+// ShellModes is a value of ModesOption for a shell that edits lines and is not known otherwise: its first prompt, which
+// asks for bracketed paste, may be older than the first output seen.
+var ShellModes = func() string {
+	m := newModes(Size{Cols: 80, Rows: 24}, Answers{})
+	m.setPrivate(2004, true)
+	return m.encode()
+}()
+
 // Attached is the state of the session when the source attached.
 type Attached struct {
 	InputMark string            // the last mark stored by SendKeys or PasteEnd, "" when none

@@ -297,9 +297,9 @@ func (p *page) sees(pane terminal.PaneID, text string) {
 
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 15 s", what)
+			t.Fatalf("%s: not within a minute", what)
 		}
 	}
 }

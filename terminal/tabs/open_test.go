@@ -135,6 +135,29 @@ func TestLoginShell(t *testing.T) {
 	r.shows(v.ID, "\n─中\n")
 }
 
+// TestFirstPrompt: a shell asks for bracketed paste at its prompt, which may be there before we are; the page must know,
+// or it asks before it pastes.
+func TestFirstPrompt(t *testing.T) {
+	m := newMachine(t)
+	os.WriteFile(filepath.Join(m.home, ".bash_profile"), []byte("PS1='ready> '\n"), 0o644)
+	r := m.boot()
+	v := r.open(OpenOptions{})
+	r.tmux(v.ID, "new-session", "-d", "-s", "other", "-x", "80", "-y", "24")
+	until(t, "the prompt is there", func() bool {
+		return strings.Contains(r.tmux(v.ID, "capture-pane", "-p", "-t", "other:"), "ready>")
+	})
+	var other Tab
+	until(t, "the session is a tab", func() bool {
+		for _, x := range r.list() {
+			if x.ID != v.ID {
+				other = x
+			}
+		}
+		return other.ID != ""
+	})
+	r.look(other.ID, "page0001").sees(1, "\x1b[?2004h")
+}
+
 func TestMissingTmux(t *testing.T) {
 	m := newMachine(t)
 	bin := t.TempDir()

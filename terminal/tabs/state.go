@@ -246,6 +246,9 @@ func (st *sessionState) activePane() *pane {
 	return nil
 }
 
+// editingShells ask for bracketed paste at every prompt.
+var editingShells = []string{"bash", "zsh", "fish"}
+
 // attached is what a terminal is told first.
 func (st *sessionState) attached() terminal.Attached {
 	a := terminal.Attached{
@@ -253,8 +256,11 @@ func (st *sessionState) attached() terminal.Attached {
 	}
 	for _, p := range st.panes {
 		a.Panes = append(a.Panes, p.PaneState)
-		if p.modes != "" {
+		switch {
+		case p.modes != "":
 			a.Options[p.Pane] = p.modes
+		case p.login && slices.Contains(editingShells, p.Command):
+			a.Options[p.Pane] = terminal.ShellModes
 		}
 	}
 	slices.SortFunc(a.Panes, func(x, y terminal.PaneState) int { return cmp.Compare(x.Pane, y.Pane) })
