@@ -28,14 +28,19 @@ var mayImport = map[string][]string{
 	"web/view":              {"static"},
 	"sandbox/sqlite":        {"sandbox", "terminal/tabs"},
 	"sandbox/local":         {"sandbox"},
+	"sandbox/runc":          {"sandbox"},
+	"sandbox/runc/agent":    {"sandbox/login"}, // becomes PID 1 of a sandbox: as little as possible
+	"sandbox/image":         {"sandbox"},
+	"sandbox/login":         {"sandbox/login"},
 	"sandbox/sandboxtest":   {"sandbox"},
+	"cmd/init":              {"sandbox/runc/agent"},
 	"terminal/tabs":         {"terminal", "tmuxctl", "sandbox"},
 	"terminal/terminaltest": {"terminal", "tmuxctl"},
 	"tmuxctl/tmuxtest":      {"tmuxctl"},
 }
 
 // noHTTP are the packages into which net/http may not come, not even through another package.
-var noHTTP = []string{"terminal", "terminal/tabs", "tmuxctl", "sandbox", "sandbox/local"}
+var noHTTP = []string{"terminal", "terminal/tabs", "tmuxctl", "sandbox", "sandbox/local", "sandbox/runc", "sandbox/runc/agent", "sandbox/image"}
 
 // webOnly are modules for package web and those below it alone.
 var webOnly = []string{"github.com/labstack/echo/", "github.com/a-h/templ", "github.com/gorilla/"}

@@ -12,6 +12,12 @@ const (
 	CodeNotSupported      = "not_supported"
 	CodeSandboxNotRunning = "sandbox_not_running"
 	CodeQuotaExceeded     = "quota_exceeded"
+	CodeSandboxNotStopped = "sandbox_not_stopped"
+	CodeDiskShrink        = "disk_shrink_unsupported"
+	CodeNoStorage         = "insufficient_storage"
+	CodeTemplateNotFound  = "template_not_found"
+	CodeTemplateInUse     = "template_in_use"
+	CodeTemplateTooBig    = "template_too_big"
 )
 
 // Error is a failure with a stable code and a sentence for the person who caused it. Everything without a code is

@@ -1,58 +1,49 @@
 package local
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/browsertabs/tabs/sandbox"
+	"github.com/browsertabs/tabs/sandbox/login"
 )
 
-// account is a row of passwd. Package os/user does not tell the shell.
-type account struct {
-	name     string
-	uid, gid int
-	home     string
-	shell    string
-}
-
-// userName is what useradd accepts, and what cannot be read as an option of getent.
-var userName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\$?$`)
+// account is a login of this machine.
+type account struct{ login.Account }
 
 // lookup finds the account that name stands for, "" for the server's own user.
 func lookup(ctx context.Context, name string) (account, error) {
 	self := os.Getuid()
 	if name == "" {
-		a, err := passwd(ctx, strconv.Itoa(self), func(a account) bool { return a.uid == self })
-		if errors.Is(err, errNoAccount) { // a container may run as a uid that nobody has named
-			return account{
-				name: strconv.Itoa(self), uid: self, gid: os.Getgid(), home: homeOr("/"), shell: "/bin/sh",
-			}, nil
+		a, err := passwd(ctx, strconv.Itoa(self), func(a login.Account) bool { return a.UID == self })
+		if errors.Is(err, login.ErrNoAccount) { // a container may run as a uid that nobody has named
+			return account{login.Account{
+				Name: strconv.Itoa(self), UID: self, GID: os.Getgid(), Home: homeOr("/"), Shell: "/bin/sh",
+			}}, nil
 		}
 		return a, err
 	}
 	unknown := &sandbox.Error{Code: sandbox.CodeInvalidRequest, Field: "user",
 		Message: fmt.Sprintf("there is no user %.64q here", name)}
-	if !userName.MatchString(name) {
+	if !login.ValidName(name) {
 		return account{}, unknown
 	}
-	a, err := passwd(ctx, name, func(a account) bool { return a.name == name })
-	if errors.Is(err, errNoAccount) {
+	a, err := passwd(ctx, name, func(a login.Account) bool { return a.Name == name })
+	if errors.Is(err, login.ErrNoAccount) {
 		return account{}, unknown
 	}
 	if err != nil {
 		return account{}, err
 	}
-	if a.uid != self && self != 0 {
+	if a.UID != self && self != 0 {
 		return account{}, &sandbox.Error{Code: sandbox.CodeNotSupported, Field: "user",
 			Message: fmt.Sprintf("this server runs as an ordinary user and cannot start programs as %s", name),
 			Remedy:  "su - " + name}
@@ -60,58 +51,30 @@ func lookup(ctx context.Context, name string) (account, error) {
 	return a, nil
 }
 
-var errNoAccount = errors.New("no such account")
-
 // passwd looks into /etc/passwd first, which costs nothing, then asks getent, which knows LDAP and its like.
-func passwd(ctx context.Context, key string, match func(account) bool) (account, error) {
-	f, err := os.Open("/etc/passwd")
-	if err == nil {
-		defer f.Close()
-		for sc := bufio.NewScanner(f); sc.Scan(); {
-			if a, ok := parseAccount(sc.Text()); ok && match(a) {
-				return a, nil
-			}
-		}
+func passwd(ctx context.Context, key string, match func(login.Account) bool) (account, error) {
+	if a, err := login.Find(match); err == nil {
+		return account{a}, nil
 	}
 	out, err := exec.CommandContext(ctx, "getent", "passwd", key).Output()
 	if ctx.Err() != nil {
 		return account{}, ctx.Err()
 	}
-	if a, ok := parseAccount(strings.TrimSpace(string(out))); err == nil && ok && match(a) {
-		return a, nil
+	if a, ok := login.Parse(strings.TrimSpace(string(out))); err == nil && ok && match(a) {
+		return account{a}, nil
 	}
-	return account{}, errNoAccount
-}
-
-func parseAccount(line string) (account, bool) {
-	f := strings.Split(line, ":")
-	if len(f) != 7 {
-		return account{}, false
-	}
-	uid, err1 := strconv.Atoi(f[2])
-	gid, err2 := strconv.Atoi(f[3])
-	if err1 != nil || err2 != nil || uid < 0 || gid < 0 {
-		return account{}, false
-	}
-	a := account{name: f[0], uid: uid, gid: gid, home: f[5], shell: f[6]}
-	if a.home == "" {
-		a.home = "/"
-	}
-	if a.shell == "" { // passwd(5)
-		a.shell = "/bin/sh"
-	}
-	return a, true
+	return account{}, login.ErrNoAccount
 }
 
 // credential is what the kernel must be told to run as a, nil when we are a already.
 func (a account) credential() (*syscall.Credential, error) {
-	if a.uid == os.Getuid() {
+	if a.UID == os.Getuid() {
 		return nil, nil
 	}
-	u := &user.User{Uid: strconv.Itoa(a.uid), Gid: strconv.Itoa(a.gid), Username: a.name}
+	u := &user.User{Uid: strconv.Itoa(a.UID), Gid: strconv.Itoa(a.GID), Username: a.Name}
 	ids, err := u.GroupIds()
 	if err != nil {
-		return nil, fmt.Errorf("list groups of %s: %w", a.name, err)
+		return nil, fmt.Errorf("list groups of %s: %w", a.Name, err)
 	}
 	groups := make([]uint32, 0, len(ids))
 	for _, id := range ids {
@@ -119,10 +82,8 @@ func (a account) credential() (*syscall.Credential, error) {
 			groups = append(groups, uint32(g))
 		}
 	}
-	return &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid), Groups: groups}, nil
+	return &syscall.Credential{Uid: uint32(a.UID), Gid: uint32(a.GID), Groups: groups}, nil
 }
-
-const rootPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // inherited is what a program gets of the server's environment when it runs as the same user: how to find programs,
 // language, and the person's desktop. Never more: the server's own environment holds its configuration and secrets.
@@ -133,12 +94,12 @@ var inherited = []string{
 
 // environ is a's environment, then extra.
 func (a account) environ(extra []string) []string {
-	env := []string{"HOME=" + a.home, "USER=" + a.name, "LOGNAME=" + a.name, "SHELL=" + a.shell}
+	env := []string{"HOME=" + a.Home, "USER=" + a.Name, "LOGNAME=" + a.Name, "SHELL=" + a.Shell}
 	hasLocale := false
 	for _, kv := range os.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
 		locale := name == "LANG" || strings.HasPrefix(name, "LC_")
-		if value == "" || !(locale || a.uid == os.Getuid() && slices.Contains(inherited, name)) {
+		if value == "" || !(locale || a.UID == os.Getuid() && slices.Contains(inherited, name)) {
 			continue
 		}
 		hasLocale = hasLocale || name == "LANG" || name == "LC_ALL" || name == "LC_CTYPE"
@@ -147,8 +108,8 @@ func (a account) environ(extra []string) []string {
 	if !hasLocale { // programs that see no locale draw boxes and CJK as question marks
 		env = append(env, "LANG=C.UTF-8")
 	}
-	if a.uid != os.Getuid() || os.Getenv("PATH") == "" {
-		env = append(env, "PATH="+rootPath)
+	if a.UID != os.Getuid() || os.Getenv("PATH") == "" {
+		env = append(env, "PATH="+login.RootPath)
 	}
 	return append(env, extra...)
 }

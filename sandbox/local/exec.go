@@ -16,6 +16,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/browsertabs/tabs/sandbox"
+	"github.com/browsertabs/tabs/sandbox/login"
 )
 
 // Exec implements sandbox.Provider. Without a TTY the process dies with the server; with one it is hung up.
@@ -70,16 +71,16 @@ func command(ctx context.Context, a account, e sandbox.Exec) (*exec.Cmd, error) 
 	env := a.environ(e.Env)
 	dir := e.Dir
 	if dir == "" {
-		dir = a.home
+		dir = a.Home
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() { // as login(1) does
 			dir = "/"
 		}
 	}
-	cmd := exec.CommandContext(ctx, a.shell)
+	cmd := exec.CommandContext(ctx, a.Shell)
 	if len(e.Argv) == 0 {
-		cmd.Args = []string{"-" + filepath.Base(a.shell)}
+		cmd.Args = []string{"-" + filepath.Base(a.Shell)}
 	} else {
-		path, err := lookPath(e.Argv[0], dir, env)
+		path, err := login.LookPath(e.Argv[0], dir, env)
 		if err != nil {
 			return nil, err
 		}
@@ -97,36 +98,6 @@ func command(ctx context.Context, a account, e sandbox.Exec) (*exec.Cmd, error) 
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
 	return cmd, nil
-}
-
-// lookPath finds a program as the user's own shell would; exec.LookPath would search the server's PATH.
-func lookPath(name, dir string, env []string) (string, error) {
-	if strings.Contains(name, "/") {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		// The kernel says EACCES to this and to a directory that the user may not enter alike.
-		if fi, err := os.Stat(name); err == nil && (fi.IsDir() || fi.Mode()&0o111 == 0) {
-			return "", &exec.Error{Name: name, Err: fs.ErrPermission}
-		}
-		return name, nil
-	}
-	var path string
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
-			path = v
-		}
-	}
-	for _, d := range filepath.SplitList(path) {
-		if !filepath.IsAbs(d) {
-			continue
-		}
-		file := filepath.Join(d, name)
-		if fi, err := os.Stat(file); err == nil && !fi.IsDir() && fi.Mode()&0o111 != 0 {
-			return file, nil
-		}
-	}
-	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
 // startError tells a directory that is not there from a program that is not there: the kernel says ENOENT to both.
@@ -166,8 +137,8 @@ func (p *process) open(a account, e sandbox.Exec) (child []*os.File, err error) 
 		p.stdin, p.stdout, p.stderr = nopClose{ptmx}, ttyReader{ptmx}, strings.NewReader("")
 		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
 		child = []*os.File{tty}
-		if a.uid != os.Getuid() {
-			if err := tty.Chown(a.uid, -1); err != nil { // or the user could not open /dev/tty's device by name
+		if a.UID != os.Getuid() {
+			if err := tty.Chown(a.UID, -1); err != nil { // or the user could not open /dev/tty's device by name
 				return child, fmt.Errorf("give away pty: %w", err)
 			}
 		}
@@ -217,19 +188,12 @@ func (p *process) Resize(cols, rows int) error {
 	return nil
 }
 
-var signals = map[string]syscall.Signal{
-	"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "QUIT": syscall.SIGQUIT, "KILL": syscall.SIGKILL,
-	"USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "TERM": syscall.SIGTERM, "CONT": syscall.SIGCONT,
-	"STOP": syscall.SIGSTOP, "TSTP": syscall.SIGTSTP, "WINCH": syscall.SIGWINCH,
-}
-
-func (p *process) Signal(sig string) error {
-	n, ok := signals[strings.TrimPrefix(strings.ToUpper(sig), "SIG")]
-	if !ok {
-		return &sandbox.Error{Code: sandbox.CodeInvalidRequest, Field: "signal",
-			Message: fmt.Sprintf("there is no signal %.20q", sig)}
+func (p *process) Signal(name string) error {
+	sig, err := sandbox.ParseSignal(name)
+	if err != nil {
+		return err
 	}
-	return p.kill(n)
+	return p.kill(sig)
 }
 
 // kill signals the group. Its number is not given away while a member lives, and after the reaping of the leader we

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/browsertabs/tabs/sandbox"
+	"github.com/browsertabs/tabs/sandbox/login"
 	"github.com/browsertabs/tabs/sandbox/sandboxtest"
 )
 
@@ -44,7 +45,10 @@ func provider(t *testing.T) *Provider {
 	return p
 }
 
-func TestProvider(t *testing.T) { sandboxtest.Provider(t, provider(t), sandbox.LocalID) }
+func TestProvider(t *testing.T) {
+	sandboxtest.Provider(t, provider(t), sandbox.LocalID)
+	sandboxtest.Life(t, provider(t), "")
+}
 
 func TestInstance(t *testing.T) {
 	for _, id := range []string{"", "../x", "A", "has space", strings.Repeat("a", 17)} {
@@ -87,7 +91,7 @@ func TestShellIsThatOfPasswd(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := output(t, provider(t), sandbox.Exec{Argv: []string{"sh", "-c", `echo "$SHELL:$HOME:$USER:$LOGNAME"`}})
-	if want := fmt.Sprintf("%s:%s:%s:%s\n", a.shell, a.home, a.name, a.name); got != want {
+	if want := fmt.Sprintf("%s:%s:%s:%s\n", a.Shell, a.Home, a.Name, a.Name); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -141,7 +145,7 @@ func TestOtherUser(t *testing.T) {
 }
 
 func TestPrivateDir(t *testing.T) {
-	self := account{uid: os.Getuid(), gid: os.Getgid()}
+	self := account{login.Account{UID: os.Getuid(), GID: os.Getgid()}}
 	base := t.TempDir()
 	t.Run("made", func(t *testing.T) {
 		dir := filepath.Join(base, "made")

@@ -24,7 +24,7 @@ func (p *Provider) runtimeDir(a account) (string, error) {
 	leaf := "tabs-" + p.c.Instance
 	var errs []error
 	for _, base := range p.bases(a) {
-		if err := checkBase(base, a.uid); err != nil {
+		if err := checkBase(base, a.UID); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -37,7 +37,7 @@ func (p *Provider) runtimeDir(a account) (string, error) {
 	}
 	// In a directory that all may write to, the owner is part of the name and nothing lies between that another
 	// user could exchange.
-	leaf = fmt.Sprintf("tabs-%d-%s", a.uid, p.c.Instance)
+	leaf = fmt.Sprintf("tabs-%d-%s", a.UID, p.c.Instance)
 	if onTmpfs("/dev/shm") {
 		dir := filepath.Join("/dev/shm", leaf)
 		return dir, privateDir(dir, a)
@@ -54,14 +54,14 @@ func (p *Provider) runtimeDir(a account) (string, error) {
 
 // bases are the directories that are a's own already. As root we stay out of those of others.
 func (p *Provider) bases(a account) []string {
-	if a.uid != os.Getuid() {
+	if a.UID != os.Getuid() {
 		return nil
 	}
 	var list []string
 	if x := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(x) {
 		list = append(list, filepath.Clean(x))
 	}
-	return append(list, fmt.Sprintf("/run/user/%d", a.uid))
+	return append(list, fmt.Sprintf("/run/user/%d", a.UID))
 }
 
 func checkBase(dir string, uid int) error {
@@ -99,8 +99,8 @@ func privateDir(dir string, a account) error {
 		return fmt.Errorf("open runtime directory: %w", err)
 	}
 	defer f.Close()
-	if made && a.uid != os.Getuid() {
-		if err := f.Chown(a.uid, a.gid); err != nil {
+	if made && a.UID != os.Getuid() {
+		if err := f.Chown(a.UID, a.GID); err != nil {
 			return fmt.Errorf("give away runtime directory: %w", err)
 		}
 	}
@@ -108,7 +108,7 @@ func privateDir(dir string, a account) error {
 	if err != nil {
 		return fmt.Errorf("check runtime directory: %w", err)
 	}
-	if int(fi.Sys().(*syscall.Stat_t).Uid) != a.uid {
+	if int(fi.Sys().(*syscall.Stat_t).Uid) != a.UID {
 		return fmt.Errorf("runtime directory %s belongs to another user: remove it", dir)
 	}
 	if fi.Mode().Perm() != 0o700 {
