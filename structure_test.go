@@ -3,6 +3,7 @@ package tabs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"go/parser"
 	"go/token"
@@ -229,6 +230,35 @@ func TestWireTwins(t *testing.T) {
 	}
 	if !maps.Equal(documented, inGo["closeCode"]) {
 		t.Errorf("close codes: PROTOCOL.md has %v, wire.go %v", documented, inGo["closeCode"])
+	}
+}
+
+// TestSettingTwins fails when sandbox/settings.go and static/src/settings.ts know different settings.
+func TestSettingTwins(t *testing.T) {
+	_, goTable, _ := strings.Cut(readText(t, "sandbox/settings.go"), "var settingChecks")
+	goTable, _, _ = strings.Cut(goTable, "\n}")
+	_, tsTable, _ := strings.Cut(readText(t, "static/src/settings.ts"), "export const settings = {")
+	tsTable, _, _ = strings.Cut(tsTable, "\n}")
+	inGo, inTS := make(map[string]string), make(map[string]string)
+	for _, m := range regexp.MustCompile(`(?m)^\t"(\w+)":\s*(number|oneOf|\w+)(?:\((.*)\))?,$`).FindAllStringSubmatch(goTable, -1) {
+		inGo[m[1]] = m[2]
+		if m[2] == "number" || m[2] == "oneOf" {
+			inGo[m[1]] += " " + m[3]
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^  (\w+)(?:: (\w+)\((.*)\))?,$`).FindAllStringSubmatch(tsTable, -1) {
+		switch m[2] {
+		case "number": // the default comes first
+			_, bounds, _ := strings.Cut(m[3], ", ")
+			inTS[m[1]] = "number " + bounds
+		case "oneOf":
+			inTS[m[1]] = "oneOf " + m[3]
+		default:
+			inTS[m[1]] = cmp.Or(m[2], m[1])
+		}
+	}
+	if len(inGo) < 10 || !maps.Equal(inGo, inTS) {
+		t.Errorf("settings.go has %v\nsettings.ts has %v", inGo, inTS)
 	}
 }
 

@@ -9,6 +9,8 @@ const (
 	VerbRead Verb = "read" // see that it exists, and its state
 	VerbTabs Verb = "tabs" // list, open, type into, change and end tabs
 	VerbKeys Verb = "keys" // list and create keys
+
+	VerbSettings Verb = "settings" // read and change one's own settings
 )
 
 // object is what a verb is applied to: an organisation, or one of its sandboxes.
@@ -28,7 +30,7 @@ func (s *Service) authorize(a Actor, v Verb, o object) error {
 		return notFound(o)
 	}
 	switch v {
-	case VerbKeys:
+	case VerbKeys, VerbSettings:
 		if o.sandbox != nil {
 			return notFound(o)
 		}

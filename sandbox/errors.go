@@ -3,6 +3,7 @@ package sandbox
 // Codes of Error that this project's packages use so far. Clients compare them; they never change their meaning.
 const (
 	CodeInvalidRequest    = "invalid_request"
+	CodeUnknownField      = "unknown_field"
 	CodeUnauthorized      = "unauthorized"
 	CodeScopeForbidden    = "scope_forbidden"
 	CodeNotFound          = "not_found"

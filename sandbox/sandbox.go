@@ -45,4 +45,5 @@ type Actor struct {
 	OrgID  string
 	KeyID  string // "" for a web session
 	Device string // name of the web session's device, "" for a key
+	User   string // who an authenticating proxy says it is; "" for other logins and keys
 }

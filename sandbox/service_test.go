@@ -2,8 +2,10 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +20,7 @@ type memory struct {
 	orgs      []Org
 	keys      []StoredKey
 	sandboxes []Sandbox
+	settings  map[string]Settings
 	touches   int
 	failTouch error
 }
@@ -77,6 +80,23 @@ func (m *memory) Sandboxes(_ context.Context, orgID string) (list []Sandbox, _ e
 		}
 	}
 	return list, nil
+}
+
+func (m *memory) Settings(_ context.Context, orgID, user string) (Settings, error) {
+	return maps.Clone(m.settings[orgID+" "+user]), nil
+}
+func (m *memory) ChangeSettings(_ context.Context, orgID, user string, changes Settings) error {
+	if m.settings == nil {
+		m.settings = map[string]Settings{}
+	}
+	all := maps.Clone(m.settings[orgID+" "+user])
+	if all == nil {
+		all = Settings{}
+	}
+	maps.Copy(all, changes)
+	maps.DeleteFunc(all, func(_ string, v json.RawMessage) bool { return v == nil })
+	m.settings[orgID+" "+user] = all
+	return nil
 }
 
 func code(err error) string {

@@ -36,4 +36,9 @@ type Store interface {
 	Sandbox(ctx context.Context, orgID, idOrName string) (Sandbox, error)
 	// Sandboxes lists an organisation's sandboxes, oldest first.
 	Sandboxes(ctx context.Context, orgID string) ([]Sandbox, error)
+
+	// Settings are those of one of an organisation's users; none is not an error.
+	Settings(ctx context.Context, orgID, user string) (Settings, error)
+	// ChangeSettings sets what is in changes and removes what is nil there, all or nothing.
+	ChangeSettings(ctx context.Context, orgID, user string, changes Settings) error
 }

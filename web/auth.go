@@ -185,7 +185,7 @@ func (s *Server) webSession(c echo.Context) (*webSession, error) {
 
 func (s *Server) useWebSession(c echo.Context, w *webSession) {
 	c.Set(webSessionKey, w)
-	c.Set(actorKey, sandbox.Actor{OrgID: w.OrgID, Device: w.Device})
+	c.Set(actorKey, sandbox.Actor{OrgID: w.OrgID, Device: w.Device, User: w.User})
 }
 
 // checkSameOrigin wants proof that one of our own pages made the request. Sec-Fetch-Site comes over TLS and from this

@@ -26,7 +26,7 @@ const (
 // statuses maps the codes of domain errors. A code that is missing here is a bug, and answered with 500.
 var statuses = map[string]int{
 	sandbox.CodeInvalidRequest: http.StatusBadRequest,
-	"unknown_field":            http.StatusBadRequest,
+	sandbox.CodeUnknownField:   http.StatusBadRequest,
 	"disk_shrink_unsupported":  http.StatusBadRequest,
 	"bad_path":                 http.StatusBadRequest,
 

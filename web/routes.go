@@ -70,6 +70,9 @@ func (s *Server) routes() []Route {
 		{http.MethodDelete, "/v1/devices/:device", KeyOrPage, s.removeDevice},
 		{http.MethodDelete, "/v1/devices", KeyOrPage, s.removeDevices},
 
+		{http.MethodGet, "/v1/settings", KeyOrPage, s.getSettings},
+		{http.MethodPatch, "/v1/settings", KeyOrPage, s.changeSettings},
+
 		{http.MethodGet, "/v1/sandboxes/:id/tabs/watch", Socket, s.watchSocket},
 		{http.MethodGet, "/v1/sandboxes/:id/tabs/:tab/socket", Socket, s.tabSocket},
 

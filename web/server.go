@@ -24,6 +24,8 @@ type Sandboxes interface {
 	Authenticate(ctx context.Context, secret string) (sandbox.Actor, error)
 	List(ctx context.Context, a sandbox.Actor) ([]sandbox.Sandbox, error)
 	Get(ctx context.Context, a sandbox.Actor, v sandbox.Verb, idOrName string) (sandbox.Sandbox, error)
+	Settings(ctx context.Context, a sandbox.Actor) (sandbox.Settings, error)
+	ChangeSettings(ctx context.Context, a sandbox.Actor, changes sandbox.Settings) (sandbox.Settings, error)
 }
 
 // Deps is what New needs. What has no comment must be set.
@@ -64,6 +66,7 @@ type Server struct {
 	sessions *webSessions
 	logins   *logins
 	sockets  *sockets
+	settings settingsWatch
 	timing   timing
 	meters   *meters
 	echo     *echo.Echo

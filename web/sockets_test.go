@@ -435,6 +435,7 @@ func TestWatchSocket(t *testing.T) {
 	f := newFixture(t)
 	c := f.newBrowser().login().open(watchPath)
 	c.want(`{"protocol":1,"type":"welcome","version":"v1"}`)
+	c.want(`{"settings":{},"type":"settings"}`)
 	text, err := c.read()
 	if err != nil {
 		t.Fatal(err)

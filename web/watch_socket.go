@@ -16,12 +16,12 @@ import (
 func (s *Server) watchSocket(c echo.Context) error {
 	sb, err := s.socketSandbox(c)
 	return s.serveSocket(c, "", err, func(ctx context.Context, conn *wsConn, _ terminal.Hello) error {
-		return s.watch(ctx, conn, sb)
+		return s.watch(ctx, conn, Actor(c), sb)
 	})
 }
 
-// watch tells a page what happens to the tabs of a sandbox.
-func (s *Server) watch(ctx context.Context, conn *wsConn, sb sandbox.Sandbox) error {
+// watch tells a page what happens to the tabs of a sandbox, and to the settings of its user.
+func (s *Server) watch(ctx context.Context, conn *wsConn, a sandbox.Actor, sb sandbox.Sandbox) error {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	pongs, left := make(chan json.Number), make(chan error, 1)
@@ -29,11 +29,19 @@ func (s *Server) watch(ctx context.Context, conn *wsConn, sb sandbox.Sandbox) er
 	// cut the connection before the close code is sent.
 	s.sockets.wg.Go(func() { left <- readPings(ctx, conn, pongs, watching.Done()) })
 
+	changed, leave := s.settings.join(a)
+	defer leave()
 	events, err := s.d.Tabs.Watch(watching, sb.ID)
 	if err != nil {
 		return fmt.Errorf("watch tabs: %w", err)
 	}
 	f := frame{"type": "welcome", "protocol": terminal.ProtocolVersion, "version": s.d.Version}
+	if err := writeJSON(ctx, conn, f); err != nil {
+		return err
+	}
+	if f, err = s.settingsFrame(ctx, a); err != nil {
+		return err
+	}
 	for {
 		if err := writeJSON(ctx, conn, f); err != nil {
 			return err
@@ -45,6 +53,10 @@ func (s *Server) watch(ctx context.Context, conn *wsConn, sb sandbox.Sandbox) er
 			return err
 		case t := <-pongs:
 			f = frame{"type": "pong", "t": t}
+		case <-changed:
+			if f, err = s.settingsFrame(ctx, a); err != nil {
+				return err
+			}
 		case e, ok := <-events:
 			if !ok {
 				return &terminal.FrameError{Code: terminal.CloseRestart, Text: "tabs are not watched any more"}
@@ -83,6 +95,14 @@ func readPing(ctx context.Context, conn *wsConn) (json.Number, error) {
 		return "", &terminal.FrameError{Code: terminal.CloseBadFrame, Text: "only ping is taken here"}
 	}
 	return ping.T, nil
+}
+
+func (s *Server) settingsFrame(ctx context.Context, a sandbox.Actor) (frame, error) {
+	all, err := s.d.Sandboxes.Settings(ctx, a)
+	if err != nil {
+		return nil, fmt.Errorf("watch settings: %w", err)
+	}
+	return frame{"type": "settings", "settings": all}, nil
 }
 
 // frame is a text frame.

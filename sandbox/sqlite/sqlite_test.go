@@ -348,3 +348,25 @@ func writeForever(path string) {
 		fmt.Println(i)
 	}
 }
+
+func TestSettings(t *testing.T) {
+	d, ctx := open(t), t.Context()
+	a, b := addOrgs(t, d)
+	want := func(what, org, user string, want sandbox.Settings) {
+		t.Helper()
+		got, err := d.Settings(ctx, org, user)
+		ok(t, err)
+		same(t, what, got, want)
+	}
+	want("at first", a.ID, "", sandbox.Settings{})
+	ok(t, d.ChangeSettings(ctx, a.ID, "", sandbox.Settings{"fontSize": []byte("14"), "quiet": []byte("true")}))
+	ok(t, d.ChangeSettings(ctx, a.ID, "ada", sandbox.Settings{"fontSize": []byte("20")}))
+	ok(t, d.ChangeSettings(ctx, a.ID, "", sandbox.Settings{"fontSize": []byte("15"), "quiet": nil, "keys": nil}))
+	ok(t, d.ChangeSettings(ctx, a.ID, "", nil))
+	want("after changes", a.ID, "", sandbox.Settings{"fontSize": []byte("15")})
+	want("of another user", a.ID, "ada", sandbox.Settings{"fontSize": []byte("20")})
+	want("of another organisation", b.ID, "", sandbox.Settings{})
+	if err := d.ChangeSettings(ctx, "org_none", "", sandbox.Settings{"quiet": []byte("true")}); err == nil {
+		t.Error("settings of no organisation were kept")
+	}
+}

@@ -93,6 +93,10 @@ export class Api {
     return this.call("POST", `${this.tabsPath(sandbox)}/forget`, { ids });
   }
 
+  changeSettings(changes: Record<string, unknown>): Promise<unknown> {
+    return this.call("PATCH", "/v1/settings", changes);
+  }
+
   /** Asks whether this page is still logged in. */
   whoami(): Promise<unknown> {
     return this.call("GET", "/v1/whoami");

@@ -10,22 +10,21 @@ import { Status } from "./status";
 import { duration, strings } from "./strings";
 import { TabView, type ViewHost } from "./tab-view";
 import { Strip, type StripTab } from "./tabs";
-import { keepFontSize, readFont, readTheme, storage, watchTheme } from "./theme";
+import { parse, Settings, type SettingName } from "./settings";
+import { clampFontSize, readFont, readTheme, storage, watchTheme, type Font } from "./theme";
 import { Watch } from "./watch";
 import type { EndReason, Size, Tab } from "./wire";
 
 // Views kept with their sockets, so that going back to a tab is instant.
 const maxViews = 8;
-const scrollback = 10_000;
 const doubtEveryMs = 5_000;
 const maxRecent = 5;
-const screenReaderKey = "tabs.screenReader";
-const statusBarKey = "tabs.statusBar";
 const recentKey = "tabs.recent";
 
 export class App {
   readonly api: Api;
   readonly notices = new Notices();
+  readonly settings: Settings;
   readonly clips: Clips;
   readonly watch: Watch;
   readonly strip: Strip;
@@ -41,9 +40,8 @@ export class App {
   private readonly gone = new Set<string>(); // tabs whose terminal server is gone
   private readonly live: HTMLElement;
   private readonly abort = new AbortController();
-  private readonly font = readFont();
+  private readonly font: Font;
   private theme = readTheme();
-  private screenReader = storage()?.getItem(screenReaderKey) === "on";
   private activeID = "";
   private listed = false;
   private empty?: HTMLElement;
@@ -74,7 +72,17 @@ export class App {
       announce: (text) => this.announce(text),
       focus: () => this.focus(),
     });
-    this.showStatusBar(storage()?.getItem(statusBarKey) !== "off");
+    this.settings = new Settings(
+      {
+        storage: storage(),
+        save: (changes) => this.api.changeSettings(changes),
+        failed: (error) => this.fail(strings.changeFailed, error),
+      },
+      parse(root.dataset.settings),
+    );
+    this.settings.watch((changed) => this.onSettings(changed));
+    this.font = readFont(this.settings);
+    this.showStatusBar();
     this.status = new Status((window) => void this.active?.do({ op: "selectWindow", window }));
     this.strip = new Strip(
       find(".tablist", root),
@@ -93,6 +101,7 @@ export class App {
         listed: (first) => this.onListed(first),
         changed: () => this.render(),
         gone: (id, reason) => this.onGone(id, reason),
+        settings: (user) => this.settings.load(user),
         version: (version) => this.onVersion(version),
         link: (link) => {
           if (link.name === "closed") this.onLoggedOut();
@@ -275,14 +284,11 @@ export class App {
     const host: ViewHost = {
       url: this.api.socketURL(`${this.api.tabPath(this.sandbox, id)}/socket`),
       token: this.server.token,
-      scrollback,
       font: this.font,
       get theme() {
         return app.theme;
       },
-      get screenReader() {
-        return app.screenReader;
-      },
+      settings: this.settings,
       place: () => this.place(),
       changed: (view) => {
         if (view !== this.active) return;
@@ -415,25 +421,27 @@ export class App {
     return this.active?.wanted() ?? undefined;
   }
 
+  /** What is a matter of the screen stays on this device. */
   setFontSize(change: (size: number) => number): void {
-    this.font.size = keepFontSize(change(this.font.size));
-    this.active?.fit();
+    this.settings.setHere("fontSize", clampFontSize(change(this.font.size)));
   }
 
-  toggleScreenReader(): void {
-    this.screenReader = !this.screenReader;
-    storage()?.setItem(screenReaderKey, this.screenReader ? "on" : "off");
-    for (const view of this.views.values()) view.setScreenReader(this.screenReader);
+  toggle(name: "screenReader" | "statusBar"): void {
+    this.settings.setHere(name, !this.settings.get(name));
   }
 
-  toggleStatusBar(): void {
-    const shown = this.root.classList.contains("no-status");
-    storage()?.setItem(statusBarKey, shown ? "on" : "off");
-    this.showStatusBar(shown);
+  private onSettings(changed: ReadonlySet<SettingName>): void {
+    const { settings } = this;
+    if (changed.has("statusBar")) this.showStatusBar();
+    if (changed.has("screenReader")) for (const view of this.views.values()) view.setScreenReader(settings.get("screenReader"));
+    if (changed.has("fontSize")) {
+      Object.assign(this.font, readFont(settings));
+      this.active?.fit();
+    }
   }
 
-  private showStatusBar(shown: boolean): void {
-    this.root.classList.toggle("no-status", !shown);
+  private showStatusBar(): void {
+    this.root.classList.toggle("no-status", !this.settings.get("statusBar"));
   }
 
   /** Keeps what is typed while the terminal is still on its way. False: it is there, or there is none to come. */

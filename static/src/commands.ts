@@ -5,7 +5,6 @@ import { ask } from "./dialog";
 import { keysOf, type Command } from "./keys";
 import { openPalette, type Entry } from "./palette";
 import { strings } from "./strings";
-import { defaultFontSize } from "./theme";
 
 export class Commands {
   private readonly table: Record<Command, () => void>;
@@ -42,9 +41,9 @@ export class Commands {
       scrollToBottom: () => term()?.scrollToBottom(),
       larger: () => app.setFontSize((size) => size + 1),
       smaller: () => app.setFontSize((size) => size - 1),
-      resetFont: () => app.setFontSize(() => defaultFontSize),
-      statusBar: () => app.toggleStatusBar(),
-      screenReader: () => app.toggleScreenReader(),
+      resetFont: () => app.settings.setHere("fontSize", undefined),
+      statusBar: () => app.toggle("statusBar"),
+      screenReader: () => app.toggle("screenReader"),
       fullScreen: () => void this.fullScreen(),
       devices: () => location.assign(app.api.page("/devices")),
       logout: () => void this.logout(),

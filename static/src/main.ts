@@ -66,6 +66,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) app.wake();
 });
+addEventListener("storage", () => app.settings.reload());
 addEventListener("online", () => app.wake());
 addEventListener("pageshow", (event) => {
   if (event.persisted) app.wake();

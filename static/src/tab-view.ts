@@ -12,6 +12,7 @@ import { Panes, place } from "./panes";
 import { strings } from "./strings";
 import { endedPanel } from "./panels";
 import { webglUsable } from "./renderer";
+import type { Settings } from "./settings";
 import { measureCell, type Font } from "./theme";
 import { paneNote, viewBanner, type ViewState } from "./view-state";
 import {
@@ -37,10 +38,9 @@ import { defaultWidths, type Widths } from "./widths";
 export interface ViewHost {
   url: string;
   token: string;
-  scrollback: number;
   theme: ITheme;
   font: Font;
-  screenReader: boolean;
+  settings: Settings;
   /** The place for cells, in pixels. */
   place(): Cell;
   /** Something that is shown outside of the view has changed. */
@@ -246,7 +246,7 @@ export class TabView {
       token: this.host.token,
       size: this.sizeAsked,
       readOnly: false,
-      scrollback: this.host.scrollback,
+      scrollback: this.host.settings.get("scrollback"),
       stream: this.stream,
       panes,
       input: this.input.id,
@@ -396,9 +396,9 @@ export class TabView {
         size: { cols: size.cols, rows: size.rows },
         theme: this.host.theme,
         font: { ...font, letterSpacing },
-        scrollback: this.host.scrollback,
+        scrollback: this.host.settings.get("scrollback"),
         widths: this.widths,
-        screenReader: this.host.screenReader,
+        screenReader: this.host.settings.get("screenReader"),
       },
       {
         input: (data) => this.typed(pane, data),

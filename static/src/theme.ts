@@ -2,12 +2,7 @@
 
 import type { ITheme } from "@xterm/xterm";
 import type { Cell } from "./layout";
-
-export const defaultFontSize = 13;
-const minFontSize = 6;
-const maxFontSize = 40;
-const lineHeight = 1.2;
-const fontSizeKey = "tabs.fontSize";
+import { settings as known, type Settings } from "./settings";
 
 export interface Font {
   family: string;
@@ -45,19 +40,18 @@ export function watchTheme(changed: (theme: ITheme) => void, signal: AbortSignal
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => changed(readTheme()), { signal });
 }
 
-export function readFont(): Font {
-  const family = getComputedStyle(document.documentElement).getPropertyValue("--font-mono").trim();
-  const kept = Number(storage()?.getItem(fontSizeKey));
-  return { family, size: clampFontSize(kept || defaultFontSize), lineHeight };
+export function readFont(settings: Settings): Font {
+  const fallback = getComputedStyle(document.documentElement).getPropertyValue("--font-mono").trim();
+  const chosen = settings.get("fontFamily").trim();
+  return {
+    family: chosen === "" ? fallback : `${chosen}, ${fallback}`,
+    size: settings.get("fontSize"),
+    lineHeight: settings.get("lineHeight"),
+  };
 }
 
-export function keepFontSize(size: number): number {
-  const clamped = clampFontSize(size);
-  storage()?.setItem(fontSizeKey, String(clamped));
-  return clamped;
-}
-
-const clampFontSize = (size: number): number => Math.min(maxFontSize, Math.max(minFontSize, size));
+export const clampFontSize = (size: number): number =>
+  Math.min(known.fontSize.most, Math.max(known.fontSize.least, size));
 
 /** localStorage, where the browser lets us have it. */
 export function storage(): Storage | undefined {

@@ -9,6 +9,8 @@ export interface WatchEvents {
   changed(): void;
   /** A tab is no more. It stays in the model until removed, so that its place and title are still known. */
   gone(id: string, reason: EndReason): void;
+  /** What the person has set up: at the start, after each reconnect, and when it changes anywhere. */
+  settings(user: unknown): void;
   version(version: string): void;
   link(state: LinkState): void;
   rtt(milliseconds: number): void;
@@ -93,6 +95,9 @@ export class Watch {
       case "revivable":
         this.revivable = message.items;
         this.events.changed();
+        return;
+      case "settings":
+        this.events.settings(message.settings);
         return;
       case "sandbox":
         this.state = message.state;

@@ -284,5 +284,6 @@ export type WatchMessage =
   | { type: "tab"; item: Tab }
   | { type: "tabGone"; id: string; reason: EndReason }
   | { type: "revivable"; items: SavedTab[] }
+  | { type: "settings"; settings: unknown }
   | { type: "sandbox"; state: string }
   | { type: "pong"; t: number };

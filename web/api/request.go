@@ -15,8 +15,6 @@ import (
 	"github.com/browsertabs/tabs/sandbox"
 )
 
-const codeUnknownField = "unknown_field"
-
 func invalid(field, format string, args ...any) error {
 	return &sandbox.Error{Code: sandbox.CodeInvalidRequest, Field: field, Message: fmt.Sprintf(format, args...)}
 }
@@ -43,7 +41,7 @@ func readBody(c echo.Context, into any) (fields, error) {
 	known := fieldNames(reflect.TypeOf(into).Elem())
 	for name := range f {
 		if !known[name] {
-			return nil, &sandbox.Error{Code: codeUnknownField, Field: name,
+			return nil, &sandbox.Error{Code: sandbox.CodeUnknownField, Field: name,
 				Message: fmt.Sprintf("unknown field %.80q; known are %s", name, strings.Join(sortedKeys(known), ", "))}
 		}
 	}

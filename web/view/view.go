@@ -21,6 +21,7 @@ type TabPage struct {
 	Tabs        []Tab
 	Active      string // tab id to show first, "" for none
 	Device      string // name of this device
+	Settings    string // of the person, as JSON
 }
 
 // Tab is an entry of the strip in the server's HTML.
