@@ -55,7 +55,12 @@ func TestWildOptions(t *testing.T) {
 	}
 	p.run("tmux source-file " + file)
 	for range 3 {
+		before := p.panes()
 		p.enter("tmux new-window")
+		pollFor(t, patience, "the new window", func() (bool, any) {
+			now := p.panes()
+			return len(now) > 0 && !slices.Equal(now, before), now
+		})
 		p.waitPrompt()
 	}
 	// With it on, tmux itself ends a session made with -d before anybody can attach.
