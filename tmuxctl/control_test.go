@@ -328,7 +328,7 @@ func TestNotifications(t *testing.T) {
 	second := attach(t, s, s.New("other"))
 	var window tmuxctl.WindowID
 	var pane tmuxctl.PaneID
-	c.do(t, tmuxctl.Lines(tmuxctl.Subscribe("dead", "%*", "#{pane_dead}#{pane_title} : x")))
+	c.do(t, tmuxctl.Lines(tmuxctl.SubscribePane(0, "#{pane_dead}#{pane_title} : x")))
 	c.do(t, tmuxctl.Lines(tmuxctl.ResizeWindow(0, 100, 40)))
 	pane, err := tmuxctl.ParsePaneID(c.do(t, tmuxctl.Lines(tmuxctl.SplitPane(0, tmuxctl.Right))))
 	if err != nil {
@@ -385,7 +385,7 @@ func TestNotifications(t *testing.T) {
 		"session renamed": func(e tmuxctl.Event) bool { return e == tmuxctl.SessionRenamed{Session: c.Session(), Name: "new name"} },
 		"subscription": func(e tmuxctl.Event) bool {
 			s, ok := e.(tmuxctl.SubscriptionChanged)
-			return ok && s.Name == "dead" && s.HasPane && s.Pane == 0 && s.HasWindow && strings.HasPrefix(s.Value, "0") && strings.HasSuffix(s.Value, " : x")
+			return ok && s.Name == "%0" && s.HasPane && s.Pane == 0 && s.HasWindow && strings.HasPrefix(s.Value, "0") && strings.HasSuffix(s.Value, " : x")
 		},
 	}
 	t.Cleanup(func() {

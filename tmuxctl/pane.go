@@ -172,11 +172,14 @@ func SetSessionOption(id SessionID, name, value string) string {
 	return "set-option -t " + id.String() + ": " + Quote(name) + " " + Quote(value)
 }
 
-// Subscribe is the command line that asks for a SubscriptionChanged whenever a format's value changes, at most once a
-// second. target is "" for the session, "%*" for all its panes, "@*" for all its windows, or one pane or window.
-func Subscribe(name, target, format string) string {
-	return "refresh-client -B " + Quote(name+":"+target+":"+format)
-}
+// SubscribePane and SubscribeWindow are command lines that ask for a SubscriptionChanged, named as the id, whenever a
+// format's value changes, at most once a second. tmux can also watch the session, all its windows or all its panes, but
+// it crashes, at least up to 3.7, when it does so after the session has ended and before the client has: with a session
+// all others of that server would be lost.
+func SubscribePane(id PaneID, format string) string     { return subscribe(id.String(), format) }
+func SubscribeWindow(id WindowID, format string) string { return subscribe(id.String(), format) }
 
-// Unsubscribe is the command line that ends Subscribe.
+func subscribe(id, format string) string { return "refresh-client -B " + Quote(id+":"+id+":"+format) }
+
+// Unsubscribe is the command line that ends a subscription.
 func Unsubscribe(name string) string { return "refresh-client -B " + Quote(name) }

@@ -36,7 +36,7 @@ func TestRecord(t *testing.T) {
 	c := attach(t, s, s.New("first", "sh", "-c", `printf '\033[31mred\033[0m\ttab \\ 漢字\r\n'; cat`))
 	other := attach(t, s, s.New("second"))
 	for _, cmd := range []tmuxctl.Command{
-		tmuxctl.Lines(tmuxctl.Subscribe("mode", "%*", "#{pane_mode}"), tmuxctl.Subscribe("name", "", "#{session_name}"), tmuxctl.Subscribe("window", "@*", "#{window_name}")),
+		tmuxctl.Lines(tmuxctl.SubscribePane(0, "#{pane_mode}"), tmuxctl.SubscribeWindow(0, "#{session_name} #{window_name}")),
 		tmuxctl.SendKeys(0, []byte("typed: é 漢 \\ \x01\n")),
 		tmuxctl.Lines(tmuxctl.ResizeWindow(0, 100, 30)),
 		tmuxctl.Lines(tmuxctl.SplitPane(0, tmuxctl.Right)),
@@ -61,7 +61,7 @@ func TestRecord(t *testing.T) {
 	c.Do(t.Context(), "select-pane -t %99 ; list-keys", 2)
 	c.Do(t.Context(), "nonsense", 1)
 	tmuxtest.Until(t, "subscription", func() bool {
-		return c.saw(func(e tmuxctl.Event) bool { s, ok := e.(tmuxctl.SubscriptionChanged); return ok && s.Name == "name" })
+		return c.saw(func(e tmuxctl.Event) bool { s, ok := e.(tmuxctl.SubscriptionChanged); return ok && s.Name == "@0" })
 	})
 	other.cancel()
 	<-other.done

@@ -179,6 +179,7 @@ func (s *source) refresh() {
 			s.log.Warn("read panes", "err", err)
 			return
 		}
+		s.watch()
 		for id, p := range s.state.panes {
 			s.settle(p, old[id])
 			if was := old[id]; was == nil || was.PaneState != p.PaneState {
@@ -274,33 +275,46 @@ func (s *source) closeLeft(id terminal.PaneID) {
 }
 
 func (s *source) subscription(e tmuxctl.SubscriptionChanged) {
-	if !s.attached {
-		return
-	}
-	switch e.Name {
-	case "pane":
+	switch {
+	case !s.attached:
+	case e.HasPane:
 		s.paneLine(e.Value)
-	case "window":
-		w, active, err := parseWindow(e.Value)
-		known := err == nil && s.state.window(w.id) != nil
-		if !known {
+	default:
+		window, dead, session, err := cutWatched(e.Value)
+		if err != nil {
 			return
 		}
-		old := s.state.window(w.id)
-		// The layout has a notification of its own, in order with the output; this one is not.
-		changed := old.bell != w.bell || old.name != w.name || old.index != w.index
-		old.bell, old.name, old.index = w.bell, w.name, w.index
-		if active && s.state.current != w.id {
-			s.state.current, changed = w.id, true
-		}
-		if changed {
-			s.state.sortWindows()
-			s.windowsChanged()
-		}
-	case "session":
-		if s.state.loadSession(e.Value) == nil {
+		s.windowLine(window, strings.Count(dead, "1"))
+		if s.state.loadSession(session) == nil {
 			s.tell()
 		}
+	}
+}
+
+// windowLine takes a window's new state, and how many of its panes have a program that has ended.
+func (s *source) windowLine(line string, dead int) {
+	w, active, err := parseWindow(line)
+	if err != nil || s.state.window(w.id) == nil {
+		return
+	}
+	old := s.state.window(w.id)
+	// The layout has a notification of its own, in order with the output; this one is not.
+	changed := old.bell != w.bell || old.name != w.name || old.index != w.index
+	old.bell, old.name, old.index = w.bell, w.name, w.index
+	if active && s.state.current != w.id {
+		s.state.current, changed = w.id, true
+	}
+	if changed {
+		s.state.sortWindows()
+		s.windowsChanged()
+	}
+	for _, p := range s.state.panes {
+		if p.window == w.id && p.Dead {
+			dead--
+		}
+	}
+	if dead != 0 {
+		s.refreshPanes()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -91,12 +92,14 @@ func TestKilledServer(t *testing.T) {
 		if err != nil || line != "ready\n" {
 			t.Fatalf("start %d: %q %v", i, line, err)
 		}
-		until(t, "there is one client for each tab", func() bool { return len(m.clients()) == 3 })
-		for _, s := range m.sockets() {
-			if n := strings.Count(r.tmux(filepath.Base(s), "list-clients", "-F", "x"), "x"); n != 1 {
-				t.Errorf("start %d: %s has %d clients", i, filepath.Base(s), n)
+		until(t, "there is one client for each tab", func() bool {
+			for _, s := range m.sockets() {
+				if r.tmux(filepath.Base(s), "list-clients", "-F", "x") != "x" {
+					return false
+				}
 			}
-		}
+			return len(m.clients()) == 3
+		})
 		server.Process.Kill()
 		server.Wait()
 	}
@@ -253,6 +256,40 @@ func TestHandMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the socket is gone", func() bool { return len(m.sockets()) == 0 })
+}
+
+// TestSessionEndsBesideAnother: a session made by hand ends while its client is too busy to leave; tmux goes on, and the
+// other session with it.
+func TestSessionEndsBesideAnother(t *testing.T) {
+	m := newMachine(t)
+	r := m.boot()
+	v := r.open(OpenOptions{Command: []string{"cat"}})
+	r.tmux(v.ID, "new-session", "-d", "-s", "other", "cat")
+	until(t, "both are attached", func() bool { return len(m.clients()) == 2 })
+	p := r.look(v.ID, "page0001")
+	server := r.tmux(v.ID, "display-message", "-p", "#{pid}")
+	pid, err := strconv.Atoi(r.tmux(v.ID, "list-clients", "-t", "other", "-F", "#{client_pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGCONT) })
+	r.tmux(v.ID, "kill-session", "-t", "other")
+	// tmux looks at subscriptions every second: this session's are heard of again after the other's were looked at.
+	for range 2 {
+		title := r.tmux(v.ID, "display-message", "-p", "#{pane_title}") + "x"
+		r.tmux(v.ID, "select-pane", "-T", title)
+		until(t, "tmux says the new title", func() bool { return r.get(v.ID).Title == title })
+	}
+	if now := r.tmux(v.ID, "display-message", "-p", "#{pid}"); now != server {
+		t.Fatalf("tmux server %s was replaced by %s", server, now)
+	}
+	syscall.Kill(pid, syscall.SIGCONT)
+	until(t, "the other tab is gone", func() bool { return len(r.list()) == 1 })
+	p.types(0, "still here\r")
+	p.sees(0, "still here\r\nstill here")
 }
 
 // TestClientLeaves: our client is detached, moved or killed by hand; the tab goes on.

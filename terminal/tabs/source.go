@@ -135,6 +135,7 @@ func (s *source) setUp(giveUp func()) {
 		s.keepSizes()
 		s.watchDeaths()
 		s.limitLag()
+		s.watch()
 		s.attached = true
 		s.h.Attached(s.state.attached())
 		s.tell()
@@ -144,9 +145,35 @@ func (s *source) setUp(giveUp func()) {
 		}
 		s.lookAtBuffers(0)
 	}})
-	s.send(tmuxctl.Command{Line: tmuxctl.Subscribe("pane", "%*", paneFormat), Replies: 1})
-	s.send(tmuxctl.Command{Line: tmuxctl.Subscribe("window", "@*", windowFormat), Replies: 1})
-	s.send(tmuxctl.Command{Line: tmuxctl.Subscribe("session", "", sessionFormat), Replies: 1})
+}
+
+// watch subscribes to what changes of the windows and panes that there are now.
+func (s *source) watch() {
+	wanted := make(map[string]string) // command lines by subscription
+	for _, w := range s.state.windows {
+		wanted[w.id.String()] = tmuxctl.SubscribeWindow(w.id, watchFormat)
+	}
+	for id := range s.state.panes {
+		wanted[tmuxctl.PaneID(id).String()] = tmuxctl.SubscribePane(tmuxctl.PaneID(id), paneFormat)
+	}
+	var lines []string
+	for name := range s.state.watched {
+		if wanted[name] == "" {
+			lines = append(lines, tmuxctl.Unsubscribe(name))
+		}
+	}
+	for name, line := range wanted {
+		if !s.state.watched[name] {
+			lines = append(lines, line)
+		}
+	}
+	s.state.watched = make(map[string]bool, len(wanted))
+	for name := range wanted {
+		s.state.watched[name] = true
+	}
+	if len(lines) > 0 {
+		s.send(tmuxctl.Lines(lines...))
+	}
 }
 
 // keepSizes makes every window keep its size whatever clients come and go.

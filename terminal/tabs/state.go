@@ -40,12 +40,26 @@ var (
 		"#{window_id}", "#{window_index}", "#{window_active}", "#{window_bell_flag}", "#{window_zoomed_flag}",
 		"#{pane_id}", "#{window_visible_layout}", clean("window_name"),
 	}, "\t")
+	// watchFormat is what to watch of a window. A pane whose program has ended is no longer watched itself.
+	watchFormat = strings.Join([]string{windowFormat, "#{P:#{pane_dead}}", sessionFormat}, "\t")
 	// sessionFormat is what the tab's strip shows, so that a change made by hand shows too.
 	sessionFormat = strings.Join([]string{
 		"#{pid}", "#{client_name}", clean("host"), "#{b:default-shell}", clean(inputMarkOption),
 		clean(titleOption), clean(orderOption), clean(commandOption),
 	}, "\t")
 )
+
+const windowFields, sessionFields = 8, 8
+
+// cutWatched divides a value of watchFormat.
+func cutWatched(value string) (window, dead, session string, err error) {
+	f := strings.Split(value, "\t")
+	if len(f) != windowFields+1+sessionFields {
+		return "", "", "", fmt.Errorf("unexpected window and session %.200q", value)
+	}
+	session = strings.Join(f[windowFields+1:], "\t")
+	return strings.Join(f[:windowFields], "\t"), f[windowFields], session, nil
+}
 
 // stateCommands is a command line of four commands that tells all there is to know of a session.
 func stateCommands(id tmuxctl.SessionID) string {
@@ -95,6 +109,7 @@ type sessionState struct {
 	current      tmuxctl.WindowID
 	windows      []*window // by index
 	panes        map[terminal.PaneID]*pane
+	watched      map[string]bool         // subscriptions
 	ownPauses    map[terminal.PaneID]int // pauses we asked for and have not seen yet
 	buffer       string                  // the newest paste buffer we know
 	buffersKnown bool
@@ -125,7 +140,7 @@ func (st *sessionState) load(rs []tmuxctl.Reply) error {
 
 func (st *sessionState) loadSession(line string) error {
 	f := strings.Split(line, "\t")
-	if len(f) != 8 {
+	if len(f) != sessionFields {
 		return fmt.Errorf("unexpected session %.200q", line)
 	}
 	st.serverPID, _ = strconv.Atoi(f[0])
@@ -167,8 +182,8 @@ func (st *sessionState) sortWindows() {
 }
 
 func parseWindow(line string) (w *window, active bool, err error) {
-	f := strings.SplitN(line, "\t", 8)
-	if len(f) != 8 {
+	f := strings.SplitN(line, "\t", windowFields)
+	if len(f) != windowFields {
 		return nil, false, fmt.Errorf("unexpected window %.200q", line)
 	}
 	w = &window{bell: f[3] == "1", zoomed: f[4] == "1", name: f[7]}
