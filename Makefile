@@ -9,7 +9,7 @@ export HOME PATH
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
-SOURCES := $(shell find static/src static/css static/img -type f 2>/dev/null)
+SOURCES := $(shell find static/src static/css static/img static/schemes.json -type f 2>/dev/null)
 
 # run: build, serve the machine you are on, and print the login address. Installs tmux when it is missing.
 run: build

@@ -3,6 +3,8 @@ package e2e
 import (
 	"fmt"
 	"testing"
+
+	"github.com/playwright-community/playwright-go"
 )
 
 // patchSettings changes settings of the person as the page does.
@@ -59,4 +61,92 @@ func TestSettingsFollow(t *testing.T) {
 	phone.visit(phone.URL())
 	phone.waitLive()
 	phone.waitFontSize("15px")
+}
+
+// color is a computed colour of the first element of a selector.
+func (p *page) color(selector, property string) string {
+	p.t.Helper()
+	return fmt.Sprint(p.eval(`([selector, property]) => getComputedStyle(document.querySelector(selector))[property]`, []any{selector, property}))
+}
+
+func (p *page) waitColor(selector, property, want string) {
+	p.t.Helper()
+	pollFor(p.t, patience, selector+" "+property, func() (bool, any) {
+		got := p.color(selector, property)
+		return got == want, got
+	})
+}
+
+// TestLooks changes how things look in the settings dialog: at once, without a reload, in another open page too, and from
+// the first paint of the next one.
+func TestLooks(t *testing.T) {
+	s := newServer(t)
+	dark := scheme(playwright.ColorSchemeDark)
+	p := s.newPage(dark)
+	other := s.newPage(dark)
+	other.openTab() // of its own size
+	p.run("printf 'x%.0s' 1 2 3")
+	p.eval(`() => { window.notReloaded = true }`)
+	p.waitColor(".stage", "backgroundColor", "rgb(20, 22, 27)")
+
+	p.focus()
+	p.press("Control+Comma")
+	p.waitVisible("[data-testid=settings]")
+	p.click("[data-testid=setting-darkScheme] [data-value=nord]")
+	for _, page := range []*page{p, other} {
+		page.waitColor(".stage", "backgroundColor", "rgb(46, 52, 64)")
+		page.waitColor(".view:not([hidden]) .xterm-rows", "color", "rgb(216, 222, 233)")
+	}
+	p.picture("settings")
+
+	cols, _ := p.size()
+	set := func(name, value string) {
+		t.Helper()
+		if err := p.Locator("[data-testid=setting-" + name + "]").Fill(value); err != nil {
+			t.Fatal(err)
+		}
+		p.press("Tab")
+	}
+	set("fontSize", "20")
+	for _, page := range []*page{p, other} {
+		page.waitFontSize("20px")
+	}
+	pollFor(t, patience, "fewer columns", func() (bool, any) { now, _ := p.size(); return now < cols, now })
+	set("padding", "24")
+	other.waitColor(".stage", "paddingLeft", "48px")
+	set("fontSize", "900")
+	p.waitFontSize("40px") // the most there is
+	p.click("[data-testid=reset-fontSize]")
+	other.waitFontSize("13px")
+
+	// This device alone.
+	p.click("[data-testid=settings] [data-value=device]")
+	p.click("[data-testid=setting-appearance] [data-value=light]")
+	p.waitColor(".stage", "backgroundColor", "rgb(251, 250, 247)")
+	p.waitVisible("[data-setting=appearance] .badge")
+	if got := other.color(".stage", "backgroundColor"); got != "rgb(46, 52, 64)" {
+		t.Errorf("another device follows what is this one's own: %s", got)
+	}
+	p.press("Escape")
+	p.waitHidden("[data-testid=settings]")
+	p.run("true") // the focus is back in the terminal
+	if p.eval(`() => window.notReloaded`) != true {
+		t.Error("the page was loaded anew")
+	}
+
+	// Without scripts the next page has the colours all the same.
+	plain, err := other.d.context.NewPage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plain.Route("**/*.js", func(r playwright.Route) { _ = r.Abort() }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plain.Goto(s.url + "/tabs?id=local"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := plain.Evaluate(`() => getComputedStyle(document.querySelector(".stage")).backgroundColor`)
+	if err != nil || got != "rgb(46, 52, 64)" {
+		t.Errorf("the first paint has background %v (%v)", got, err)
+	}
 }

@@ -31,6 +31,9 @@ func Built() bool { return embedded().manifest != nil }
 // "/static/main-AB12CD34.js". For a name that was not built it is a path that Handler answers with what to do.
 func URL(name string) string { return embedded().url(name) }
 
+// Has reports whether a file was built from the entry.
+func Has(name string) bool { return embedded().manifest[name] != "" }
+
 // Handler serves the paths that URL returns; the caller strips the base path. Responses are compressed already: no
 // compressing middleware may wrap it.
 func Handler() http.Handler { return embedded() }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -51,15 +50,6 @@ func (s *Server) tabPage(c echo.Context) error {
 		Active: c.QueryParam("tab"), Device: current(c).Device,
 	}
 	p.Title = sb.Name
-	settings, err := s.d.Sandboxes.Settings(ctx, a)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(settings)
-	if err != nil {
-		return fmt.Errorf("encode settings: %w", err)
-	}
-	p.Settings = string(text)
 	all, err := s.d.Tabs.List(ctx, sb.ID)
 	var missing *sandbox.Error
 	switch {

@@ -7,6 +7,8 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -128,6 +130,15 @@ func bundle(root string) (map[string][]byte, []string, error) {
 		if slices.Contains(entries, o.EntryPoint) { // what is imported on demand is an entry point to esbuild too
 			manifest[strings.TrimSuffix(path.Base(o.EntryPoint), ".ts")+jsExt(o.EntryPoint)] = path.Base(out)
 		}
+	}
+	styles, err := schemeStyles(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	for name, style := range styles {
+		sum := sha256.Sum256([]byte(style))
+		manifest[name] = strings.TrimSuffix(name, ".css") + "-" + base32.StdEncoding.EncodeToString(sum[:5]) + ".css"
+		files[manifest[name]] = []byte(style)
 	}
 	text, err := json.MarshalIndent(manifest, "", "  ")
 	if err != nil {

@@ -5,13 +5,14 @@ import { Clips } from "./clips";
 import { ask, Notices } from "./dialog";
 import { find } from "./dom";
 import { maxWaitingBytes } from "./input";
+import { Looks } from "./looks";
 import { emptyPanel, loggedOutPanel, stoppedPanel, tmuxMissingPanel, type EmptyHost } from "./panels";
 import { Status } from "./status";
 import { duration, strings } from "./strings";
 import { TabView, type ViewHost } from "./tab-view";
 import { Strip, type StripTab } from "./tabs";
 import { parse, Settings, type SettingName } from "./settings";
-import { clampFontSize, readFont, readTheme, storage, watchTheme, type Font } from "./theme";
+import { clampFontSize, readFont, readTheme, storage, type Font } from "./theme";
 import { Watch } from "./watch";
 import type { EndReason, Size, Tab } from "./wire";
 
@@ -78,11 +79,12 @@ export class App {
         save: (changes) => this.api.changeSettings(changes),
         failed: (error) => this.fail(strings.changeFailed, error),
       },
-      parse(root.dataset.settings),
+      parse(document.body.dataset.settings),
     );
     this.settings.watch((changed) => this.onSettings(changed));
     this.font = readFont(this.settings);
     this.showStatusBar();
+    this.showPadding();
     this.status = new Status((window) => void this.active?.do({ op: "selectWindow", window }));
     this.strip = new Strip(
       find(".tablist", root),
@@ -116,10 +118,14 @@ export class App {
     );
     this.seed();
     new ResizeObserver(() => this.active?.fit()).observe(this.stage);
-    watchTheme((theme) => {
-      this.theme = theme;
-      for (const view of this.views.values()) view.setTheme(theme);
-    }, this.abort.signal);
+    new Looks(
+      this.settings,
+      () => {
+        this.theme = readTheme();
+        for (const view of this.views.values()) view.setTheme(this.theme);
+      },
+      this.abort.signal,
+    );
     if (active) this.show(active);
     this.watch.start();
     this.render();
@@ -433,11 +439,14 @@ export class App {
   private onSettings(changed: ReadonlySet<SettingName>): void {
     const { settings } = this;
     if (changed.has("statusBar")) this.showStatusBar();
-    if (changed.has("screenReader")) for (const view of this.views.values()) view.setScreenReader(settings.get("screenReader"));
-    if (changed.has("fontSize")) {
-      Object.assign(this.font, readFont(settings));
-      this.active?.fit();
-    }
+    for (const view of this.views.values()) view.configure(changed);
+    Object.assign(this.font, readFont(settings));
+    this.showPadding();
+    this.active?.fit();
+  }
+
+  private showPadding(): void {
+    document.documentElement.style.setProperty("--pad", `${this.settings.get("padding")}px`);
   }
 
   private showStatusBar(): void {

@@ -47,6 +47,7 @@ export class Commands {
       fullScreen: () => void this.fullScreen(),
       devices: () => location.assign(app.api.page("/devices")),
       logout: () => void this.logout(),
+      settings: () => void this.settings(),
       palette: () => this.palette(),
     };
   }
@@ -62,6 +63,15 @@ export class Commands {
       .filter((command) => command !== "palette")
       .map((command): Entry => ({ label: strings.command[command], keys: keysOf(command), run: () => this.run(command) }));
     openPalette([...this.tabs(), ...commands], () => app.focus());
+  }
+
+  private async settings(): Promise<void> {
+    try {
+      const { openSettings } = await import("./settings-dialog");
+      openSettings(this.app.settings, () => this.app.focus());
+    } catch (error) {
+      this.app.fail(strings.settingsFailed, error);
+    }
   }
 
   /** The list of all terminals, for a strip that overflows. */

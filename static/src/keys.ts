@@ -29,6 +29,7 @@ export type Command =
   | "fullScreen"
   | "devices"
   | "logout"
+  | "settings"
   | "palette";
 
 /** Keys by their place on the keyboard (KeyboardEvent.code), so that layouts and Shift do not matter. */
@@ -51,6 +52,7 @@ const shortcuts: Partial<Record<Command, string[]>> = {
   larger: ["Ctrl+Equal", "Ctrl+Shift+Equal"],
   smaller: ["Ctrl+Minus"],
   resetFont: ["Ctrl+Digit0"],
+  settings: ["Ctrl+Comma"],
 };
 
 // On a Mac, Cmd is free of terminals: the usual keys work beside the table.
@@ -60,6 +62,7 @@ const macShortcuts: Partial<Record<Command, string[]>> = {
   larger: ["Meta+Equal"],
   smaller: ["Meta+Minus"],
   resetFont: ["Meta+Digit0"],
+  settings: ["Meta+Comma"],
 };
 
 const platform = typeof navigator === "undefined" ? "" : navigator.platform;
@@ -104,7 +107,7 @@ export function keysOf(command: Command): string {
 }
 
 function spell(keys: string): string {
-  const names: Record<string, string> = { BracketRight: "]", BracketLeft: "[", Minus: "-", Semicolon: ";", Equal: "+" };
+  const names: Record<string, string> = { BracketRight: "]", BracketLeft: "[", Minus: "-", Semicolon: ";", Equal: "+", Comma: "," };
   return keys
     .split("+")
     .map((key) => names[key] ?? key.replace(/^(Key|Digit)/, "").replace(/^Meta$/, "⌘"))

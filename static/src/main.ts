@@ -15,6 +15,7 @@ window.tabs = surface(app);
 const actions: Record<string, () => void> = {
   new: () => commands.run("newTab"),
   split: () => commands.run("splitRight"),
+  settings: () => commands.run("settings"),
   menu: () => commands.palette(),
   list: () => commands.listTabs(),
 };

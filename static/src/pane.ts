@@ -1,13 +1,14 @@
 // One pane: an xterm.js that shows exactly the bytes of the pane, in the order of its stream.
 
 import { WebLinksAddon } from "@xterm/addon-web-links";
-import { Terminal, type IDisposable, type ITheme } from "@xterm/xterm";
+import { Terminal, type IDisposable, type ITerminalOptions, type ITheme } from "@xterm/xterm";
 import { clipboardText } from "./clipboard";
 import { encodeKey, KeyboardMode } from "./kitty";
 import type { Cell } from "./layout";
 import { isMac } from "./keys";
 import { swallowQueries } from "./queries";
 import { useWebgl } from "./renderer";
+import type { Font } from "./theme";
 import { calmScrollbar } from "./viewport";
 import { strings } from "./strings";
 import { snapshotFlag, type Output, type PaneResize, type Size, type Snapshot } from "./wire";
@@ -17,10 +18,13 @@ export interface PaneConfig {
   id: number;
   size: Size;
   theme: ITheme;
-  font: { family: string; size: number; lineHeight: number; letterSpacing: number };
-  scrollback: number;
+  font: PaneFont;
+  options: ITerminalOptions;
   widths: Widths;
-  screenReader: boolean;
+}
+
+export interface PaneFont extends Font {
+  letterSpacing: number;
 }
 
 export interface PaneEvents {
@@ -84,21 +88,16 @@ export class Pane {
       cols: config.size.cols,
       rows: config.size.rows,
       cursorInactiveStyle: "outline",
-      fontFamily: font.family,
-      fontSize: font.size,
-      letterSpacing: font.letterSpacing,
-      lineHeight: font.lineHeight,
+      ...fontOptions(font),
       linkHandler: {
         activate: (event, url) => openLink(event, url),
         hover: (_event, url) => events.link(url),
         leave: () => events.link(undefined),
       },
       macOptionClickForcesSelection: true,
-      minimumContrastRatio: 4.5,
       overviewRuler: { width: 10 },
-      screenReaderMode: config.screenReader,
-      scrollback: config.scrollback,
       theme: config.theme,
+      ...config.options,
     });
     follow(this.term, config.widths);
     this.keyboard = new KeyboardMode(this.term);
@@ -246,9 +245,16 @@ export class Pane {
     }
   }
 
-  setFont(size: number, letterSpacing: number): void {
-    if (this.term.options.fontSize !== size) this.term.options.fontSize = size;
-    if (this.term.options.letterSpacing !== letterSpacing) this.term.options.letterSpacing = letterSpacing;
+  setFont(font: PaneFont): void {
+    this.setOptions(fontOptions(font));
+  }
+
+  /** Sets what is other than before: xterm.js draws anew for each option that is set. */
+  setOptions(options: ITerminalOptions): void {
+    const { term } = this;
+    for (const [name, value] of Object.entries(options) as [keyof ITerminalOptions, never][]) {
+      if (term.options[name] !== value) term.options[name] = value;
+    }
   }
 
   setTheme(theme: ITheme): void {
@@ -302,7 +308,7 @@ export class Pane {
   private key(event: KeyboardEvent): boolean {
     if (event.type !== "keydown" || event.isComposing) return true;
     if (this.events.key(event)) return false;
-    const key = { ...pick(event), altGraph: event.getModifierState("AltGraph") || (isMac && event.altKey) };
+    const key = { ...pick(event), altGraph: event.getModifierState("AltGraph") || (isMac && event.altKey && !this.term.options.macOptionIsMeta) };
     const encoded = encodeKey(key, this.keyboard.flags);
     if (encoded === undefined) return true;
     event.preventDefault();
@@ -369,6 +375,10 @@ export class Pane {
     this.term.select(mark.column, at + mark.row, mark.text.replaceAll("\n", "").length);
     if (this.term.getSelection() !== mark.text) this.term.clearSelection();
   }
+}
+
+function fontOptions({ family, size, lineHeight, letterSpacing }: PaneFont): ITerminalOptions {
+  return { fontFamily: family, fontSize: size, lineHeight, letterSpacing };
 }
 
 interface ScrollMark {

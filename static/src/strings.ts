@@ -121,6 +121,7 @@ export const strings = {
     fullScreen: "Full screen",
     devices: "Devices, and add one",
     logout: "Log out",
+    settings: "Settings",
     palette: "All commands",
   },
   goTo: (title: string) => `Go to ${title}`,
@@ -141,6 +142,7 @@ export const strings = {
   openFailed: "No terminal was opened",
   closeFailed: "The terminal was not closed",
   changeFailed: "Nothing was changed",
+  settingsFailed: "Settings did not open",
   noAnswer: "the server did not answer",
   dismiss: "Dismiss",
 };

@@ -12,8 +12,8 @@ import { Panes, place } from "./panes";
 import { strings } from "./strings";
 import { endedPanel } from "./panels";
 import { webglUsable } from "./renderer";
-import type { Settings } from "./settings";
-import { measureCell, type Font } from "./theme";
+import type { SettingName, Settings } from "./settings";
+import { measureCell, terminalOptions, type Font } from "./theme";
 import { paneNote, viewBanner, type ViewState } from "./view-state";
 import {
   closeCode,
@@ -214,8 +214,12 @@ export class TabView {
     for (const pane of this.panes.values()) pane.setTheme(theme);
   }
 
-  setScreenReader(on: boolean): void {
-    for (const pane of this.panes.values()) pane.term.options.screenReaderMode = on;
+  /** Settings have changed. */
+  configure(changed: ReadonlySet<SettingName>): void {
+    const options = terminalOptions(this.host.settings);
+    for (const pane of this.panes.values()) pane.setOptions(options);
+    // What is beyond the old end of the history, only the server has. Without a link, hello asks for it.
+    if (changed.has("scrollback")) this.link.send({ type: "scrollback", lines: options.scrollback });
   }
 
   /** The place or the font has changed. */
@@ -396,9 +400,8 @@ export class TabView {
         size: { cols: size.cols, rows: size.rows },
         theme: this.host.theme,
         font: { ...font, letterSpacing },
-        scrollback: this.host.settings.get("scrollback"),
+        options: terminalOptions(this.host.settings),
         widths: this.widths,
-        screenReader: this.host.settings.get("screenReader"),
       },
       {
         input: (data) => this.typed(pane, data),
@@ -507,7 +510,8 @@ export class TabView {
       fontSize = scaledFont(room, layout.size, cell, fontSize);
       ({ cell, letterSpacing } = measureCell({ ...this.host.font, size: fontSize }, webglUsable()));
     }
-    for (const box of layout.panes) this.panes.get(box.id)?.setFont(fontSize, letterSpacing);
+    const font = { ...this.host.font, size: fontSize, letterSpacing };
+    for (const box of layout.panes) this.panes.get(box.id)?.setFont(font);
     // What is drawn counts, should it not be what was measured: another renderer, a browser that rounds its own way.
     const drawn = layout.panes.map((box) => this.panes.get(box.id)?.cell).find((found) => found !== undefined);
     if (drawn && this.shown && Math.abs(drawn.width - cell.width) * layout.size.cols > 2) cell = drawn;

@@ -1,6 +1,7 @@
-// Colours and fonts of terminals: from the tokens of css/tokens.css, so that the frame and the terminal are one scheme.
+// Colours, fonts and other looks of terminals. Colours come from the custom properties of the scheme in force, so that
+// the frame and the terminal are one.
 
-import type { ITheme } from "@xterm/xterm";
+import type { ITerminalOptions, ITheme } from "@xterm/xterm";
 import type { Cell } from "./layout";
 import { settings as known, type Settings } from "./settings";
 
@@ -35,9 +36,17 @@ export function readTheme(): ITheme {
   return theme as ITheme;
 }
 
-/** Calls back when the scheme changes. */
-export function watchTheme(changed: (theme: ITheme) => void, signal: AbortSignal): void {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => changed(readTheme()), { signal });
+/** What settings mean to xterm.js, but for the font. */
+export function terminalOptions(settings: Settings): ITerminalOptions {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  return {
+    cursorBlink: settings.get("cursorBlink") && !still,
+    cursorStyle: settings.get("cursorStyle"),
+    macOptionIsMeta: settings.get("optionAsMeta"),
+    minimumContrastRatio: settings.get("minimumContrast"),
+    screenReaderMode: settings.get("screenReader"),
+    scrollback: settings.get("scrollback"),
+  };
 }
 
 export function readFont(settings: Settings): Font {

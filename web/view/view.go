@@ -9,6 +9,14 @@ type Layout struct {
 	Token    string // page token for unsafe requests and sockets, "" when logged out
 	Protocol int
 	Version  string
+	Settings string   // of the person, as JSON; "" when logged out
+	Schemes  []Scheme // of colours; the last one whose Media match is in force
+}
+
+// Scheme is a style sheet of colours.
+type Scheme struct {
+	ID    string
+	Media string // "" for always
 }
 
 // TabPage is /tabs?id=.
@@ -21,7 +29,6 @@ type TabPage struct {
 	Tabs        []Tab
 	Active      string // tab id to show first, "" for none
 	Device      string // name of this device
-	Settings    string // of the person, as JSON
 }
 
 // Tab is an entry of the strip in the server's HTML.
