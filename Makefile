@@ -17,7 +17,7 @@ run: build
 	bin/tabs serve
 
 # build: bin/tabs and bin/pt, one file each with everything in it. Installs Node.js and npm when they are missing.
-build: assets
+build: assets sandbox/runc/initbin/init
 	$(GOBUILD) -o bin/tabs ./cmd/tabs
 	$(GOBUILD) -o bin/pt ./cmd/pt
 
@@ -63,10 +63,22 @@ static/node_modules/.package-lock.json: static/package-lock.json
 	@touch $@
 
 # gcc is for the race detector; the rest is what real terminals show and real users have in front of them.
-test-needs: .cache/playwright/package/cli.js
+test-needs: .cache/playwright/package/cli.js .cache/debian.tar
 	@.ci/need tmux gcc /usr/include/stdio.h=libc6-dev chromium nginx git python3 vim less man=man-db htop fish \
 		ps=procps /usr/share/fonts/truetype/noto/NotoColorEmoji.ttf=fonts-noto-color-emoji \
-		/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc=fonts-noto-cjk
+		/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc=fonts-noto-cjk \
+		runc lxcfs nft=nftables ip=iproute2 mkfs.ext4=e2fsprogs
+
+# PID 1 of sandboxes, which the server embeds.
+sandbox/runc/initbin/init: $(wildcard cmd/init/*.go sandbox/runc/agent/*.go sandbox/login/*.go) go.mod
+	$(GOBUILD) -o $@ ./cmd/init
+
+# A Debian as bare as its container image, for the tests of sandboxes.
+.cache/debian.tar:
+	@.ci/need mmdebstrap
+	mkdir -p .cache
+	mmdebstrap --quiet --variant=minbase bookworm .cache/debian.new.tar
+	mv .cache/debian.new.tar $@
 
 # The driver of the version that go.mod's playwright-go speaks to.
 .cache/playwright/package/cli.js:
