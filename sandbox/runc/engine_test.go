@@ -13,20 +13,27 @@ import (
 	"github.com/browsertabs/tabs/sandbox/sandboxtest"
 )
 
-func TestProvider(t *testing.T) {
+// TestEngine runs what needs an engine with a template, on one.
+func TestEngine(t *testing.T) {
 	e := newDebian(t)
 	for what, why := range e.Capabilities().Missing {
 		if what != sandbox.CanForkLive {
 			need(t, fmt.Sprintf("%s: %s", what, why))
 		}
 	}
-	sandboxtest.Provider(t, e, started(t, e, "tpl_bare"))
-	sandboxtest.Life(t, e, "tpl_bare")
+	t.Run("provider", func(t *testing.T) {
+		sandboxtest.Provider(t, e, started(t, e, "tpl_bare"))
+		sandboxtest.Life(t, e, "tpl_bare")
+	})
+	for name, f := range map[string]func(*testing.T, *Engine){
+		"inside": testInside, "network": testNetwork, "templates": testTemplates, "stubborn init": testStubbornInit,
+	} {
+		t.Run(name, func(t *testing.T) { f(t, e) })
+	}
 }
 
-// TestInside is what root of a sandbox may and may not do.
-func TestInside(t *testing.T) {
-	e := newDebian(t)
+// testInside is what root of a sandbox may and may not do.
+func testInside(t *testing.T, e *Engine) {
 	id := started(t, e, "tpl_bare")
 	for script, want := range map[string]string{
 		"id -u; pwd; echo $HOME":                       "0\n/root\n/root\n",
@@ -55,9 +62,8 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestNetwork lets a sandbox out, and to neither the host nor its neighbour.
-func TestNetwork(t *testing.T) {
-	e := newDebian(t)
+// testNetwork lets a sandbox out, and to neither the host nor its neighbour.
+func testNetwork(t *testing.T, e *Engine) {
 	if e.net == nil {
 		need(t, e.Capabilities().Missing[sandbox.CanNetwork])
 	}
@@ -141,8 +147,8 @@ func hostAddress(t *testing.T) string {
 	return ""
 }
 
-func TestTemplates(t *testing.T) {
-	e, ctx := newDebian(t), t.Context()
+func testTemplates(t *testing.T, e *Engine) {
+	ctx := t.Context()
 	step := func(script string) sandbox.Step {
 		return sandbox.Step{Argv: []string{"/bin/sh", "-c", script}, Key: script}
 	}
@@ -190,9 +196,8 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// TestStubbornInit stops a sandbox whose root keeps PID 1 from answering.
-func TestStubbornInit(t *testing.T) {
-	e := newDebian(t)
+// testStubbornInit stops a sandbox whose root keeps PID 1 from answering.
+func testStubbornInit(t *testing.T, e *Engine) {
 	id := started(t, e, "tpl_bare")
 	for _, pid := range processes(e.cgroup(id)) {
 		stopProcess(t, pid)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,10 +36,9 @@ func testMain(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build init: %v\n%s", err, out)
 		return 1
 	}
-	before := traces()
 	code := m.Run()
-	for what := range traces() {
-		if !before[what] {
+	for _, e := range engines {
+		for _, what := range traces(e) {
 			fmt.Fprintln(os.Stderr, "the tests leave behind:", what)
 			code = 1
 		}
@@ -46,39 +46,50 @@ func testMain(m *testing.M) int {
 	return code
 }
 
-// traces are what engines have of this machine outside of their directories.
-func traces() map[string]bool {
-	found := make(map[string]bool)
-	add := func(kind string, names ...string) {
-		for _, n := range names {
-			found[kind+" "+n] = true
-		}
-	}
-	glob := func(kind, pattern string) {
+// engines are all that tests have made. Those of other processes may be at work meanwhile.
+var engines []*Engine
+
+// traces are what an engine has of this machine outside of its directory.
+func traces(e *Engine) (found []string) {
+	glob := func(pattern string) {
 		names, _ := filepath.Glob(pattern)
-		add(kind, names...)
+		found = append(found, names...)
 	}
-	glob("cgroup", cgroupRoot+"/*/tabs-*/*")
-	glob("cgroup", cgroupRoot+"/tabs-*/*")
-	glob("run directory", "/run/tabs/*/*_*")
-	glob("cable", "/sys/class/net/"+vethPrefix+"*")
-	glob("slot", slotDir+"/*")
+	found = append(found, cgroupDirs(e.cgroup(""))...)
+	glob(e.c.RunDir)
 	files, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	for _, f := range files {
-		if b, err := os.ReadFile(f); err == nil {
-			add("loop device of", strings.TrimSpace(string(b)))
+		if b, err := os.ReadFile(f); err == nil && strings.HasPrefix(string(b), e.c.Dir) {
+			found = append(found, "loop device of "+string(b))
+		}
+	}
+	own, _ := slots(ownedBy(e.c.RunDir))
+	for _, s := range own {
+		found = append(found, s.file())
+	}
+	// A cable is laid after its slot is taken and goes before it.
+	cables, _ := filepath.Glob("/sys/class/net/" + vethPrefix + "*")
+	for _, path := range cables {
+		n, _ := strconv.Atoi(strings.TrimPrefix(filepath.Base(path), vethPrefix))
+		if _, err := os.Lstat(slot(n).file()); err != nil {
+			found = append(found, path)
 		}
 	}
 	mounts, _ := os.ReadFile("/proc/self/mountinfo")
 	for line := range strings.Lines(string(mounts)) {
-		if strings.Contains(line, "/run/tabs") {
-			add("mount", strings.TrimSpace(line))
+		if strings.Contains(line, e.c.RunDir) {
+			found = append(found, "mount "+strings.TrimSpace(line))
 		}
 	}
 	cmdlines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range cmdlines {
-		if b, err := os.ReadFile(f); err == nil && (strings.HasPrefix(string(b), initInside) || strings.Contains(string(b), "lxcfs")) {
-			add("process", filepath.Dir(f)+" "+strings.ReplaceAll(string(b), "\x00", " "))
+		if b, err := os.ReadFile(f); err == nil && strings.Contains(string(b), e.c.RunDir) {
+			found = append(found, filepath.Dir(f)+" "+strings.ReplaceAll(string(b), "\x00", " "))
+		}
+	}
+	if e.net != nil {
+		if out, err := run(context.Background(), "", "nft", "list", "tables"); err != nil || strings.Contains(string(out), e.net.table) {
+			found = append(found, fmt.Sprintf("nft table %s (%v)", e.net.table, err))
 		}
 	}
 	return found
@@ -105,6 +116,7 @@ func newEngine(t *testing.T) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
+	engines = append(engines, e)
 	t.Cleanup(func() {
 		if err := e.Remove(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("remove engine: %v", err)
@@ -141,10 +153,15 @@ func spec(template string) sandbox.Spec {
 		Limits: sandbox.Limits{CPU: 1, RAMBytes: 256 << 20}, DiskBytes: 1 << 30}
 }
 
-// started returns a sandbox that runs.
+// started returns a sandbox that runs until the test ends.
 func started(t *testing.T, e *Engine, template string) string {
 	t.Helper()
 	id := sandbox.NewID("sbx")
+	t.Cleanup(func() {
+		if err := e.Delete(context.WithoutCancel(t.Context()), id); err != nil {
+			t.Errorf("delete: %v", err)
+		}
+	})
 	if err := e.Create(t.Context(), id, spec(template)); err != nil {
 		t.Fatal(err)
 	}
