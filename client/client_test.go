@@ -209,7 +209,7 @@ func TestTabJSON(t *testing.T) {
 	}
 	want := `{"id":"","sandboxId":"","title":"","named":false,"order":0,"state":"","createdAt":"0001-01-01T00:00:00Z",` +
 		`"viewers":0,"cols":0,"rows":0,"user":"","cwd":"","foreground":"","foregroundSince":null,"exitCode":null,` +
-		`"bell":false,"activityAt":null,"plain":false,"attachCommand":""}`
+		`"bell":false,"activityAt":null,"plain":false,"attachCommand":"","tmuxServer":""}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}

@@ -27,6 +27,7 @@ type Tab struct {
 	ActivityAt      *time.Time `json:"activityAt"`      // last output
 	Plain           bool       `json:"plain"`           // not tmux: ends with the server
 	AttachCommand   string     `json:"attachCommand"`   // shell line that attaches from inside the sandbox, "" for a plain tab
+	TmuxServer      string     `json:"tmuxServer"`      // panes can move between tabs of the same one; "" for a plain tab
 }
 
 // SavedTab is a tab that ended with its machine and can be revived.
@@ -57,6 +58,19 @@ type NewTab struct {
 type TabUpdate struct {
 	Title *string `json:"title,omitempty"` // "" gives the title back to the program
 	Order *int    `json:"order,omitempty"` // new place in the strip
+}
+
+// BreakOut names the pane to make a tab of its own of.
+type BreakOut struct {
+	Pane uint32 `json:"pane"` // number of a tmux pane: 3 for %3
+}
+
+// JoinTab says which pane of another tab to take into a tab; what is nil is the tab's active one.
+type JoinTab struct {
+	From      string  `json:"from"` // id of the other tab, on the same tmux server; it ends with its last pane
+	Pane      *uint32 `json:"pane,omitempty"`
+	Beside    *uint32 `json:"beside,omitempty"`    // the pane of this tab to put it beside
+	Direction string  `json:"direction,omitempty"` // "left", "right", "up" or "down" of it; right where it is not said
 }
 
 // TabIDs names saved tabs, to revive or to forget; without ids, all of them.
@@ -93,6 +107,20 @@ func (c *Client) UpdateTab(ctx context.Context, sandbox, tabID string, u TabUpda
 // CloseTab ends a tab and every program in it.
 func (c *Client) CloseTab(ctx context.Context, sandbox, tabID string) error {
 	return c.call(ctx, http.MethodDelete, tabPath(sandbox, tabID), nil, nil)
+}
+
+// BreakOut makes a tab of its own of a pane, whose program goes on.
+func (c *Client) BreakOut(ctx context.Context, sandbox, tabID string, b BreakOut) (Tab, error) {
+	var t Tab
+	err := c.call(ctx, http.MethodPost, tabPath(sandbox, tabID)+"/break", b, &t)
+	return t, err
+}
+
+// JoinTab takes a pane of another tab into a tab, and returns that.
+func (c *Client) JoinTab(ctx context.Context, sandbox, tabID string, j JoinTab) (Tab, error) {
+	var t Tab
+	err := c.call(ctx, http.MethodPost, tabPath(sandbox, tabID)+"/join", j, &t)
+	return t, err
 }
 
 // ReviveTabs opens saved tabs again, each with a fresh shell. No ids: all of them.

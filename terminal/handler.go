@@ -115,6 +115,22 @@ func (t *Terminal) setWindowsLocked(w Windows) {
 	t.changed = true
 }
 
+// PaneArrived implements Handler.
+func (t *Terminal) PaneArrived(id PaneID, modes string) {
+	t.mu.Lock()
+	defer t.unlock()
+	p := t.paneLocked(id)
+	if modes == "" || p.saved != "" {
+		return
+	}
+	p.modes.decode(modes)
+	p.saved = modes
+	for _, w := range p.views { // what they were shown was made without it
+		w.need |= needFull
+	}
+	p.captureLocked(t)
+}
+
 // PaneChanged implements Handler.
 func (t *Terminal) PaneChanged(s PaneState) {
 	t.mu.Lock()

@@ -66,6 +66,8 @@ type Handler interface {
 	// WindowsChanged says which windows there are, which is current and how it is laid out. Pane sizes take effect
 	// at this place of the stream.
 	WindowsChanged(Windows)
+	// PaneArrived says that a pane came from another session, and what SetPaneOption stored of it there as ModesOption.
+	PaneArrived(pane PaneID, modes string)
 	// PaneChanged says a pane's state.
 	PaneChanged(PaneState)
 	// Copied is a text that tmux's copy mode put into a buffer.

@@ -557,8 +557,8 @@ func (v *viewer) textFrame(data []byte) error {
 
 // ops are the operations of the do frame.
 var ops = []string{
-	"selectPane", "resizePane", "splitPane", "closePane", "zoomPane", "swapPane", "selectWindow", "newWindow",
-	"respawnPane", "leaveMode",
+	"selectPane", "resizePane", "splitPane", "closePane", "zoomPane", "swapPane", "movePane", "selectWindow",
+	"newWindow", "respawnPane", "leaveMode",
 }
 
 func (t *Terminal) doLocked(v *viewer, m viewerText) {

@@ -115,21 +115,27 @@ func PausePane(id PaneID) string { return "refresh-client -A '" + id.String() + 
 // "%continue %1" if the pane was paused.
 func ContinuePane(id PaneID) string { return "refresh-client -A '" + id.String() + ":continue'" }
 
-// Direction is where SplitPane puts the new pane.
+// Direction is a side of a pane.
 type Direction string
 
 const (
+	Left  Direction = "left"
 	Right Direction = "right"
+	Up    Direction = "up"
 	Down  Direction = "down"
 )
 
+// Valid tells whether d is one of the four.
+func (d Direction) Valid() bool { return d == Left || d == Right || d == Up || d == Down }
+
+// flags are those of split-window and join-pane.
+func (d Direction) flags() string {
+	return map[Direction]string{Left: "-h -b", Right: "-h", Up: "-v -b", Down: "-v"}[d]
+}
+
 // SplitPane is the command line that divides a pane; the new one starts in the same directory.
 func SplitPane(id PaneID, d Direction) string {
-	flag := "-v"
-	if d == Right {
-		flag = "-h"
-	}
-	return "split-window " + flag + " -P -F '#{pane_id}' -t " + id.String() + " -c '#{pane_current_path}'"
+	return "split-window " + d.flags() + " -P -F '#{pane_id}' -t " + id.String() + " -c '#{pane_current_path}'"
 }
 
 // ResizePane is the command line that moves a pane's dividers; a zero dimension stays.
@@ -147,14 +153,31 @@ func ResizePane(id PaneID, cols, rows int) string {
 // SelectPane is the command line that makes a pane its window's active one.
 func SelectPane(id PaneID) string { return "select-pane -t " + id.String() }
 
+// SelectNeighbour is the command line that makes the pane beside another the active one; past the edge of the window it goes
+// on at the other side.
+func SelectNeighbour(id PaneID, d Direction) string {
+	return "select-pane -" + map[Direction]string{Left: "L", Right: "R", Up: "U", Down: "D"}[d] + " -t " + id.String()
+}
+
 // KillPane is the command line that ends a pane and its program.
 func KillPane(id PaneID) string { return "kill-pane -t " + id.String() }
 
 // ZoomPane is the command line that zooms a pane, or unzooms it.
 func ZoomPane(id PaneID) string { return "resize-pane -Z -t " + id.String() }
 
-// SwapPanes is the command line that exchanges two panes.
-func SwapPanes(a, b PaneID) string { return fmt.Sprintf("swap-pane -s %s -t %s", a, b) }
+// SwapPanes is the command line that exchanges a pane with another; it is the active one then.
+func SwapPanes(id, with PaneID) string { return fmt.Sprintf("swap-pane -s %s -t %s", with, id) }
+
+// JoinPane is the command line that takes a pane out of its window, which ends with its last pane, and puts it on a side of
+// another one, where it is the active one.
+func JoinPane(id, beside PaneID, d Direction) string {
+	return strings.Join(JoinArgs(id, beside, d), " ")
+}
+
+// JoinArgs is JoinPane for Server.Run.
+func JoinArgs(id, beside PaneID, d Direction) []string {
+	return append(append([]string{"join-pane"}, strings.Fields(d.flags())...), "-s", id.String(), "-t", beside.String())
+}
 
 // RespawnPane is the command line that starts a dead pane's program again, with its screen cleared.
 func RespawnPane(id PaneID) string { return "respawn-pane -t " + id.String() }

@@ -77,18 +77,12 @@ func (s *Server) NewSession(ctx context.Context, n NewSession) (SessionID, error
 			args = append(args, argument(a))
 		}
 	}
-	target := "=" + n.Name + ":"
-	for _, o := range sessionOptions {
-		args = append(args, ";", "set-option", "-t", target, o.name, o.value)
+	options, err := n.optionArgs()
+	if err != nil {
+		return 0, fmt.Errorf("start tmux session: %w", err)
 	}
 	// The window keeps its size whatever clients come and go; resize-window sets it.
-	args = append(args, ";", "set-option", "-w", "-t", target, "window-size", "manual")
-	for _, k := range slices.Sorted(maps.Keys(n.Options)) {
-		if !validOption(k) {
-			return 0, fmt.Errorf("start tmux session: option %q: want @ and letters, digits, - or _", k)
-		}
-		args = append(args, ";", "set-option", "-t", target, k, argument(n.Options[k]))
-	}
+	args = append(append(args, options...), ";", "set-option", "-w", "-t", n.target(), "window-size", "manual")
 	out, err := s.Run(ctx, args...)
 	if err != nil {
 		return 0, fmt.Errorf("start tmux session: %w", err)
@@ -98,6 +92,56 @@ func (s *Server) NewSession(ctx context.Context, n NewSession) (SessionID, error
 		return 0, fmt.Errorf("start tmux session: %w", err)
 	}
 	return id, nil
+}
+
+func (n *NewSession) target() string { return "=" + n.Name + ":" }
+
+// optionArgs are the commands that set the options of a session just made, each after a ";".
+func (n *NewSession) optionArgs() ([]string, error) {
+	var args []string
+	for _, o := range sessionOptions {
+		args = append(args, ";", "set-option", "-t", n.target(), o.name, o.value)
+	}
+	for _, k := range slices.Sorted(maps.Keys(n.Options)) {
+		if !validOption(k) {
+			return nil, fmt.Errorf("option %q: want @ and letters, digits, - or _", k)
+		}
+		args = append(args, ";", "set-option", "-t", n.target(), k, argument(n.Options[k]))
+	}
+	return args, nil
+}
+
+// BreakPane starts a detached session of this name, size and options that has a running pane in its one window, taken out
+// of the session it was in. Command, Cwd and Env are the pane's own already and are not looked at.
+func (s *Server) BreakPane(ctx context.Context, id PaneID, n NewSession) (SessionID, error) {
+	if !validName(n.Name) {
+		return 0, fmt.Errorf("break out tmux pane: name %q: want 1 to 64 letters, digits, - or _", n.Name)
+	}
+	options, err := n.optionArgs()
+	if err != nil {
+		return 0, fmt.Errorf("break out tmux pane: %w", err)
+	}
+	cols, rows := strconv.Itoa(n.Cols), strconv.Itoa(n.Rows)
+	// tmux makes no session without a window, so one with nothing in it keeps the place until the pane is there.
+	args := []string{"set-option", "-gu", "window-size", ";",
+		newSessionCommand, "-d", "-P", "-F", "#{session_id}", "-s", n.Name, "-x", cols, "-y", rows, "--", "sh", "-c", "cat"}
+	args = append(args, options...)
+	args = append(args, ";", "break-pane", "-d", "-s", id.String(), "-t", n.target(),
+		";", "kill-window", "-t", n.target()+"^",
+		";", "set-option", "-w", "-t", n.target(), "window-size", "manual",
+		";", "resize-window", "-t", n.target(), "-x", cols, "-y", rows)
+	out, err := s.Run(ctx, args...)
+	session, parseErr := ParseSessionID(strings.TrimSpace(string(out)))
+	if err == nil {
+		err = parseErr
+	}
+	if err != nil {
+		if parseErr == nil { // the pane has ended meanwhile
+			s.KillSession(ctx, session)
+		}
+		return 0, fmt.Errorf("break out tmux pane: %w", err)
+	}
+	return session, nil
 }
 
 func validName(s string) bool {

@@ -503,7 +503,7 @@ func TestTabJSON(t *testing.T) {
 	}
 	want := `{"id":"tab_1","sandboxId":"local","title":"t","named":false,"order":0,"state":"live",` +
 		`"createdAt":"2026-01-02T02:04:05Z","viewers":0,"cols":80,"rows":24,"user":"","cwd":"","foreground":"",` +
-		`"foregroundSince":null,"exitCode":null,"bell":false,"activityAt":null,"plain":false,"attachCommand":"tmux attach"}`
+		`"foregroundSince":null,"exitCode":null,"bell":false,"activityAt":null,"plain":false,"attachCommand":"tmux attach","tmuxServer":""}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

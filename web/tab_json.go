@@ -13,7 +13,7 @@ func TabJSON(t tabs.Tab) client.Tab {
 		ID: t.ID, SandboxID: t.Sandbox, Title: t.Title, Named: t.Named, Order: t.Order, State: t.State,
 		CreatedAt: t.CreatedAt.UTC(), Viewers: t.Viewers, Cols: t.Size.Cols, Rows: t.Size.Rows, User: t.User, Cwd: t.Cwd,
 		Foreground: t.Foreground, ForegroundSince: timeOrNil(t.Since), ExitCode: t.ExitCode, Bell: t.Bell,
-		ActivityAt: timeOrNil(t.Activity), Plain: t.Plain, AttachCommand: t.Attach,
+		ActivityAt: timeOrNil(t.Activity), Plain: t.Plain, AttachCommand: t.Attach, TmuxServer: t.Server,
 	}
 }
 

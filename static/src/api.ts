@@ -84,6 +84,14 @@ export class Api {
     return this.call("DELETE", this.tabPath(sandbox, tab));
   }
 
+  breakOut(sandbox: string, tab: string, pane: number): Promise<Tab> {
+    return this.call("POST", `${this.tabPath(sandbox, tab)}/break`, { pane });
+  }
+
+  joinTab(sandbox: string, tab: string, from: string): Promise<Tab> {
+    return this.call("POST", `${this.tabPath(sandbox, tab)}/join`, { from });
+  }
+
   async reviveTabs(sandbox: string, ids: string[]): Promise<Tab[]> {
     const { items } = await this.call<{ items: Tab[] }>("POST", `${this.tabsPath(sandbox)}/revive`, { ids });
     return items;

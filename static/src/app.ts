@@ -94,6 +94,7 @@ export class App {
         rename: (id, title) => void this.update(id, { title }),
         move: (id, place) => void this.move(id, place),
         leave: () => this.focus(),
+        menu: (id, at) => this.tabMenu(id, at),
       },
       this.abort.signal,
     );
@@ -305,6 +306,9 @@ export class App {
       notice: (text, key) => this.notices.show(text, { key, brief: true }),
       copied: (view, pane, text) => void this.clips.copied(view, pane, text),
       paste: (view, pane, text) => void this.clips.paste(view, pane, text),
+      paneMenu: (view, pane, at) => this.paneMenu(view, pane, at),
+      breakOut: (pane, place) => this.breakOut(pane, place),
+      stripPlace: (point) => this.strip.placeAt(point),
       bell: (view) => {
         if (view === this.active && !document.hidden) return;
         this.rang.add(view.id);
@@ -470,6 +474,11 @@ export class App {
   /** What a key press means to the page; set by main.ts. True: it is not for the terminal. */
   onKey: (event: KeyboardEvent) => boolean = () => false;
 
+  /** Menus and moves of panes; set by commands.ts. */
+  paneMenu: (view: TabView, pane: number, at: { x: number; y: number }) => void = () => {};
+  tabMenu: (id: string, at: { x: number; y: number }) => void = () => {};
+  breakOut: (pane: number, place: number) => void = () => {};
+
   announce(text: string): void {
     this.live.textContent = text;
   }
@@ -627,4 +636,5 @@ const unknownTab: Tab = {
   activityAt: null,
   plain: false,
   attachCommand: "",
+  tmuxServer: "",
 };

@@ -1,25 +1,31 @@
 // What every command does. The palette lists them, keys.ts has their shortcuts, the strip's buttons run some.
 
 import type { App } from "./app";
-import { ask } from "./dialog";
 import { keysOf, type Command } from "./keys";
 import { openPalette, type Entry } from "./palette";
+import { PaneCommands } from "./pane-commands";
 import { strings } from "./strings";
+import type { Side } from "./wire";
 
 export class Commands {
   private readonly table: Record<Command, () => void>;
 
   constructor(private readonly app: App) {
-    const pane = (): number | undefined => app.active?.layout?.active;
+    const panes = new PaneCommands(app);
     const onPane = (run: (pane: number) => void) => (): void => {
-      const id = pane();
+      const id = panes.active;
       if (id !== undefined) run(id);
     };
     const onTab = (run: (id: string) => void) => (): void => {
       const tab = app.activeTab;
       if (tab) run(tab.id);
     };
+    const focus = (direction: Side) => onPane((id) => void app.active?.do({ op: "selectPane", pane: id, direction }));
+    const swap = (side: Side) => onPane((id) => panes.swap(id, side));
     const term = () => app.active?.activePane?.term;
+    app.paneMenu = (view, pane, at) => panes.menu(view, pane, at);
+    app.tabMenu = (id, at) => panes.tabMenu(id, at);
+    app.breakOut = (pane, place) => void panes.breakOut(pane, place);
     this.table = {
       newTab: () => void app.openAsked(),
       closeTab: onTab((id) => void app.close(id)),
@@ -30,9 +36,19 @@ export class Commands {
       moveTabLeft: onTab((id) => app.strip.shift(id, -1)),
       splitRight: onPane((id) => void app.active?.do({ op: "splitPane", pane: id, direction: "right" })),
       splitDown: onPane((id) => void app.active?.do({ op: "splitPane", pane: id, direction: "down" })),
-      closePane: onPane((id) => void this.closePane(id)),
-      nextPane: onPane((id) => this.nextPane(id)),
+      closePane: onPane((id) => void panes.close(id)),
+      nextPane: onPane((id) => panes.next(id)),
+      focusLeft: focus("left"),
+      focusRight: focus("right"),
+      focusUp: focus("up"),
+      focusDown: focus("down"),
+      swapLeft: swap("left"),
+      swapRight: swap("right"),
+      swapUp: swap("up"),
+      swapDown: swap("down"),
       zoomPane: onPane((id) => void app.active?.do({ op: "zoomPane", pane: id })),
+      breakPane: onPane((id) => void panes.breakOut(id)),
+      joinTab: () => panes.join(),
       newWindow: () => void app.active?.do({ op: "newWindow" }),
       takeSize: () => app.active?.takeSize(),
       copy: () => void app.clips.copySelection(),
@@ -82,29 +98,6 @@ export class Commands {
   private tabs(): Entry[] {
     const { app } = this;
     return app.list().map((tab) => ({ label: strings.goTo(tab.title || strings.untitled), run: () => app.show(tab.id) }));
-  }
-
-  private async closePane(id: number): Promise<void> {
-    const { app } = this;
-    const view = app.active;
-    if (!view) return;
-    const tab = app.activeTab;
-    if (view.paneIDs.length < 2) {
-      if (tab) await app.close(tab.id);
-      return;
-    }
-    // Which program runs in it, the tab tells of its active pane, which this one is.
-    const fresh = tab && (await app.api.getTab(app.sandbox, tab.id).catch(() => tab));
-    const runs = fresh?.foreground && !view.paneState(id)?.dead;
-    if (runs && !(await ask({ text: strings.endPaneQuestion(fresh.foreground), keep: strings.keep, act: strings.end }))) return;
-    await view.do({ op: "closePane", pane: id });
-  }
-
-  private nextPane(id: number): void {
-    const view = this.app.active;
-    const panes = view?.paneIDs ?? [];
-    const next = panes[(panes.indexOf(id) + 1) % panes.length];
-    view?.pane(next)?.focus();
   }
 
   private async fullScreen(): Promise<void> {

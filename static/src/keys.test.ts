@@ -36,6 +36,8 @@ test("shortcuts are found by their keys", () => {
   assert.equal(commandOf(press("PageUp", "C"), false), "previousTab");
   assert.equal(commandOf(press("BracketRight", "CS"), false), "nextTab");
   assert.equal(commandOf(press("KeyC", "CS"), false), "copy");
+  assert.equal(commandOf(press("ArrowLeft", "CA"), false), "focusLeft");
+  assert.equal(commandOf(press("ArrowDown", "CAS"), false), "swapDown");
   assert.equal(tabNumber(press("Digit3", "CA")), 3);
   assert.equal(tabNumber(press("Digit3", "C")), undefined);
   assert.equal(tabNumber({ ...press("Digit3", "CA"), altGraph: true }), undefined);

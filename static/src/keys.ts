@@ -14,7 +14,17 @@ export type Command =
   | "splitDown"
   | "closePane"
   | "nextPane"
+  | "focusLeft"
+  | "focusRight"
+  | "focusUp"
+  | "focusDown"
+  | "swapLeft"
+  | "swapRight"
+  | "swapUp"
+  | "swapDown"
   | "zoomPane"
+  | "breakPane"
+  | "joinTab"
   | "newWindow"
   | "takeSize"
   | "copy"
@@ -44,7 +54,17 @@ const shortcuts: Partial<Record<Command, string[]>> = {
   splitRight: ["Ctrl+Shift+KeyE"],
   splitDown: ["Ctrl+Shift+KeyO"],
   nextPane: ["Ctrl+Shift+Semicolon"],
+  focusLeft: ["Ctrl+Alt+ArrowLeft"],
+  focusRight: ["Ctrl+Alt+ArrowRight"],
+  focusUp: ["Ctrl+Alt+ArrowUp"],
+  focusDown: ["Ctrl+Alt+ArrowDown"],
+  swapLeft: ["Ctrl+Alt+Shift+ArrowLeft"],
+  swapRight: ["Ctrl+Alt+Shift+ArrowRight"],
+  swapUp: ["Ctrl+Alt+Shift+ArrowUp"],
+  swapDown: ["Ctrl+Alt+Shift+ArrowDown"],
+  closePane: ["Ctrl+Shift+Backspace"],
   zoomPane: ["Ctrl+Shift+KeyZ"],
+  breakPane: ["Ctrl+Shift+KeyY"],
   palette: ["Ctrl+Shift+KeyP", "Ctrl+Shift+Space"],
   copy: ["Ctrl+Shift+KeyC", "Ctrl+Insert"],
   paste: ["Ctrl+Shift+KeyV", "Shift+Insert"],
@@ -59,6 +79,10 @@ const shortcuts: Partial<Record<Command, string[]>> = {
 const macShortcuts: Partial<Record<Command, string[]>> = {
   copy: ["Meta+KeyC"],
   selectAll: ["Meta+KeyA"],
+  focusLeft: ["Alt+Meta+ArrowLeft"],
+  focusRight: ["Alt+Meta+ArrowRight"],
+  focusUp: ["Alt+Meta+ArrowUp"],
+  focusDown: ["Alt+Meta+ArrowDown"],
   larger: ["Meta+Equal"],
   smaller: ["Meta+Minus"],
   resetFont: ["Meta+Digit0"],
@@ -107,9 +131,17 @@ export function keysOf(command: Command): string {
 }
 
 function spell(keys: string): string {
-  const names: Record<string, string> = { BracketRight: "]", BracketLeft: "[", Minus: "-", Semicolon: ";", Equal: "+", Comma: "," };
+  const names: Record<string, string> = {
+    BracketRight: "]",
+    BracketLeft: "[",
+    Minus: "-",
+    Semicolon: ";",
+    Equal: "+",
+    Comma: ",",
+    Alt: isMac ? "⌥" : "Alt",
+  };
   return keys
     .split("+")
-    .map((key) => names[key] ?? key.replace(/^(Key|Digit)/, "").replace(/^Meta$/, "⌘"))
+    .map((key) => names[key] ?? key.replace(/^(Key|Digit|Arrow)/, "").replace(/^Meta$/, "⌘"))
     .join(isMac ? " " : "+");
 }

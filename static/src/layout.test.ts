@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dividerRect, dividers, fit, frameRect, paneRect, scaledFont } from "./layout";
+import { dividerRect, dividers, dropSide, fit, frameRect, neighbour, paneRect, scaledFont, sideRect } from "./layout";
 import type { PaneBox } from "./wire";
 
 const cell = { width: 8, height: 16 };
@@ -70,4 +70,28 @@ test("another device's size is made to fit, and never enlarged", () => {
   assert.equal(scaledFont(place, { cols: 40, rows: 20 }, cell, 13), 13);
   assert.equal(scaledFont(place, { cols: 80, rows: 24 }, cell, 13), 6.5);
   assert.equal(scaledFont(place, { cols: 1000, rows: 24 }, cell, 13), 2);
+});
+
+test("the neighbour of a pane is the one that shares most of its side", () => {
+  // Left 1 over 2, right 3 whole.
+  const panes = [box(1, 0, 0, 40, 8), box(2, 0, 9, 40, 15), box(3, 41, 0, 39, 24)];
+  assert.equal(neighbour(panes, 3, "left"), 2);
+  assert.equal(neighbour(panes, 1, "right"), 3);
+  assert.equal(neighbour(panes, 2, "up"), 1);
+  assert.equal(neighbour(panes, 1, "down"), 2);
+  assert.equal(neighbour(panes, 1, "left"), undefined);
+  assert.equal(neighbour(panes, 3, "down"), undefined);
+  assert.equal(neighbour(panes, 9, "up"), undefined);
+});
+
+test("a pane is dropped beside another at its sides, and into its place in the middle", () => {
+  const rect = { left: 100, top: 50, width: 200, height: 100 };
+  assert.equal(dropSide(rect, 110, 100), "left");
+  assert.equal(dropSide(rect, 295, 100), "right");
+  assert.equal(dropSide(rect, 200, 55), "up");
+  assert.equal(dropSide(rect, 200, 145), "down");
+  assert.equal(dropSide(rect, 200, 100), "place");
+  assert.deepEqual(sideRect(rect, "right"), { left: 200, top: 50, width: 100, height: 100 });
+  assert.deepEqual(sideRect(rect, "down"), { left: 100, top: 100, width: 200, height: 50 });
+  assert.deepEqual(sideRect(rect, "place"), rect);
 });

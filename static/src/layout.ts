@@ -1,6 +1,6 @@
 // Where things are: cells of tmux's layout to pixels. Pure; panes.ts draws.
 
-import type { Layout, PaneBox, Size } from "./wire";
+import type { Layout, PaneBox, Side, Size } from "./wire";
 
 export interface Cell {
   width: number;
@@ -105,6 +105,59 @@ export function frameRect(box: PaneBox, size: Size, cell: Cell): Rect & { sides:
   const width = (sides[1] ? Math.floor((right(box) + 0.5) * cell.width) + 1 : size.cols * cell.width) - left;
   const height = (sides[2] ? Math.floor((bottom(box) + 0.5) * cell.height) + 1 : size.rows * cell.height) - top;
   return { left, top, width, height, sides };
+}
+
+/** The pane beside another, the one that shares most of its side with it; undefined at the edge of the window. */
+export function neighbour(panes: PaneBox[], id: number, side: Side): number | undefined {
+  const box = panes.find((each) => each.id === id);
+  if (!box) return undefined;
+  const beside: Record<Side, (other: PaneBox) => boolean> = {
+    left: (other) => right(other) + 1 === box.left,
+    right: (other) => right(box) + 1 === other.left,
+    up: (other) => bottom(other) + 1 === box.top,
+    down: (other) => bottom(box) + 1 === other.top,
+  };
+  const shared = (other: PaneBox): number =>
+    side === "left" || side === "right"
+      ? Math.min(bottom(box), bottom(other)) - Math.max(box.top, other.top)
+      : Math.min(right(box), right(other)) - Math.max(box.left, other.left);
+  return panes
+    .filter((other) => beside[side](other) && shared(other) > 0)
+    .sort((a, b) => shared(b) - shared(a))[0]?.id;
+}
+
+// So much of a pane, from each side, is a drop beside it; what is left in the middle is a drop into its place.
+const dropEdge = 0.25;
+
+/** What a pane dropped at a point of another does: beside it, or into its place. */
+export function dropSide(rect: Rect, x: number, y: number): Side | "place" {
+  const across = (x - rect.left) / rect.width;
+  const along = (y - rect.top) / rect.height;
+  const distances: [number, Side][] = [
+    [across, "left"],
+    [1 - across, "right"],
+    [along, "up"],
+    [1 - along, "down"],
+  ];
+  const [distance, side] = distances.reduce((nearest, each) => (each[0] < nearest[0] ? each : nearest));
+  return distance < dropEdge ? side : "place";
+}
+
+/** Where a pane dropped so will be. */
+export function sideRect(rect: Rect, side: Side | "place"): Rect {
+  const { left, top, width, height } = rect;
+  switch (side) {
+    case "left":
+      return { ...rect, width: width / 2 };
+    case "right":
+      return { left: left + width / 2, top, width: width / 2, height };
+    case "up":
+      return { ...rect, height: height / 2 };
+    case "down":
+      return { left, top: top + height / 2, width, height: height / 2 };
+    case "place":
+      return rect;
+  }
 }
 
 /** The font size at which `size` cells fit the place, at most `fontSize`. For a tab whose size another device owns. */

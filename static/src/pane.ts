@@ -273,6 +273,11 @@ export class Pane {
     this.term.focus();
   }
 
+  /** Another pane has the focus now: this one does not take it when it opens. */
+  yieldFocus(): void {
+    this.wantsFocus = false;
+  }
+
   get bracketedPaste(): boolean {
     return this.term.modes.bracketedPasteMode;
   }

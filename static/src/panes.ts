@@ -1,11 +1,12 @@
 // Draws the panes of a layout: boxes at their cells, dividers that can be dragged, the mark of the active one.
 
 import { element } from "./dom";
+import { Handles, type HandleEvents } from "./handles";
 import { dividerRect, dividers, frameRect, paneRect, type Cell, type Divider, type Rect } from "./layout";
 import { strings } from "./strings";
 import type { Layout, Size } from "./wire";
 
-export interface PanesEvents {
+export interface PanesEvents extends HandleEvents {
   /** A divider asks for this many columns or rows of the pane before it. */
   resizePane(pane: number, size: Partial<Size>): void;
 }
@@ -14,12 +15,14 @@ export class Panes {
   readonly element = element("div", { class: "window", data: { testid: "window" } });
   private readonly lines = element("div", { class: "dividers" });
   private readonly frame = element("div", { class: "active-frame" });
+  private readonly handles: Handles;
   private layout?: Layout;
   private cell: Cell = { width: 8, height: 16 };
   private drawn = "";
 
   constructor(private readonly events: PanesEvents) {
-    this.element.append(this.lines, this.frame);
+    this.handles = new Handles(events);
+    this.element.append(this.lines, this.frame, this.handles.element);
   }
 
   /** Places what it is given. `boxes` are the elements of panes by id. */
@@ -40,6 +43,7 @@ export class Panes {
     for (const [id, pane] of boxes) pane.hidden = !shown.has(id);
     this.drawDividers(layout);
     this.drawFrame(layout);
+    this.handles.draw(layout, cell);
   }
 
   private drawDividers(layout: Layout): void {

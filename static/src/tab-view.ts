@@ -50,6 +50,11 @@ export interface ViewHost {
   copied(view: TabView, pane: Pane, text: string): void;
   bell(view: TabView): void;
   paste(view: TabView, pane: Pane, text: string): void;
+  paneMenu(view: TabView, pane: number, at: { x: number; y: number }): void;
+  /** A pane shall be a tab of its own, at this place in the strip. */
+  breakOut(pane: number, place: number): void;
+  /** The place in the strip under a point, which is marked there; undefined: none, and the mark goes. */
+  stripPlace(point: { x: number; y: number } | undefined): number | undefined;
   link(url: string | undefined): void;
   version(version: string): void;
   loggedOut(): void;
@@ -104,6 +109,11 @@ export class TabView {
     this.element = element("div", { class: "view", hidden: true, data: { view: id, state: "connecting", testid: "view" } });
     this.drawing = new Panes({
       resizePane: (pane, size) => void this.do({ op: "resizePane", pane, ...size }),
+      menu: (pane, at) => host.paneMenu(this, pane, at),
+      drop: (pane, on, side) =>
+        void this.do(side === "place" ? { op: "swapPane", pane, with: on } : { op: "movePane", pane, with: on, direction: side }),
+      breakOut: (pane, place) => host.breakOut(pane, place),
+      stripPlace: (point) => host.stripPlace(point),
     });
     this.element.append(this.drawing.element, this.banner.element);
     this.input = new InputStream((data) => this.link.send(data));
@@ -359,6 +369,8 @@ export class TabView {
     this.draw();
     // The focus goes with the active pane, when it is in this view or nowhere: a pane was split off or closed.
     const focused = document.activeElement;
+    // A pane that opens late would take the focus, and with it the keys of every device, from where it has gone since.
+    if (this.activePane !== before) before?.yieldFocus();
     if (this.shown && this.activePane !== before && (focused === document.body || this.element.contains(focused))) {
       this.activePane?.focus();
     }

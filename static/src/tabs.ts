@@ -18,6 +18,7 @@ export interface StripEvents {
   move(id: string, place: number): void;
   /** Back to the terminal. */
   leave(): void;
+  menu(id: string, at: { x: number; y: number }): void;
 }
 
 // A press becomes a drag when it has moved this far.
@@ -116,6 +117,21 @@ export class Strip {
     this.events.move(id, to);
   }
 
+  /** The place that a tab dropped at a point would get, which is marked; undefined: the point is not on the strip. */
+  placeAt(point: { x: number; y: number } | undefined): number | undefined {
+    const room = this.list.parentElement?.getBoundingClientRect();
+    const all = this.tabs.map((tab) => this.made.get(tab.id)!);
+    for (const each of all) each.classList.remove("drop-before", "drop-after");
+    if (!point || !room || point.y < room.top || point.y > room.bottom) return undefined;
+    const place = all.filter((each) => {
+      const { left, width } = each.getBoundingClientRect();
+      return left + width / 2 < point.x;
+    }).length;
+    if (place < all.length) all[place].classList.add("drop-before");
+    else all.at(-1)?.classList.add("drop-after");
+    return place;
+  }
+
   private name(id: string): HTMLElement | null | undefined {
     return this.made.get(id)?.querySelector<HTMLElement>(".tab-name");
   }
@@ -148,6 +164,13 @@ export class Strip {
     made.addEventListener("mousedown", (event) => {
       // The focus stays in the terminal, and the middle button does not scroll.
       if (!(event.target as Element).closest("input")) event.preventDefault();
+    });
+    made.addEventListener("contextmenu", (event) => {
+      if ((event.target as Element).closest("input")) return;
+      event.preventDefault();
+      const { left, bottom } = made.getBoundingClientRect();
+      const byKey = event.clientX === 0 && event.clientY === 0;
+      this.events.menu(id, byKey ? { x: left, y: bottom } : { x: event.clientX, y: event.clientY });
     });
     made.addEventListener("auxclick", (event) => {
       if (event.button === 1) this.events.close(id);

@@ -228,10 +228,15 @@ export type TabMessage =
 
 // To the server.
 
+/** A side of a pane. */
+export type Side = "left" | "right" | "up" | "down";
+
 export type Op =
-  | { op: "selectPane" | "closePane" | "zoomPane" | "respawnPane" | "leaveMode"; pane: number }
+  | { op: "selectPane"; pane: number; direction?: Side }
+  | { op: "movePane"; pane: number; with: number; direction: Side }
+  | { op: "closePane" | "zoomPane" | "respawnPane" | "leaveMode"; pane: number }
   | { op: "resizePane"; pane: number; cols?: number; rows?: number }
-  | { op: "splitPane"; pane: number; direction: "right" | "down" }
+  | { op: "splitPane"; pane: number; direction: Side }
   | { op: "swapPane"; pane: number; with: number }
   | { op: "selectWindow"; window: number }
   | { op: "newWindow" };
@@ -265,6 +270,7 @@ export interface Tab {
   activityAt: string | null;
   plain: boolean;
   attachCommand: string;
+  tmuxServer: string;
 }
 
 /** A tab that ended with its machine and can be revived. */

@@ -182,6 +182,9 @@ func (s *source) refresh() {
 		s.watch()
 		for id, p := range s.state.panes {
 			s.settle(p, old[id])
+			if old[id] == nil {
+				s.h.PaneArrived(id, p.modes)
+			}
 			if was := old[id]; was == nil || was.PaneState != p.PaneState {
 				s.h.PaneChanged(p.PaneState)
 				s.closeLeft(id)

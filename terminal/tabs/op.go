@@ -25,31 +25,38 @@ func command(session tmuxctl.SessionID, known targets, op terminal.Op) (tmuxctl.
 		}
 	case !known.panes[op.Pane]:
 		return tmuxctl.Command{}, invalidOp(fmt.Sprintf("this tab has no pane %%%d", op.Pane))
-	case op.Name == "swapPane" && !known.panes[op.With]:
+	case (op.Name == "swapPane" || op.Name == "movePane") && !known.panes[op.With]:
 		return tmuxctl.Command{}, invalidOp(fmt.Sprintf("this tab has no pane %%%d", op.With))
 	}
-	pane := tmuxctl.PaneID(op.Pane)
+	pane, with, side := tmuxctl.PaneID(op.Pane), tmuxctl.PaneID(op.With), tmuxctl.Direction(op.Direction)
+	if !side.Valid() && (op.Name == "splitPane" || op.Name == "movePane" || op.Name == "selectPane" && op.Direction != "") {
+		return tmuxctl.Command{}, invalidOp(`direction must be "left", "right", "up" or "down"`)
+	}
 	var line string
 	switch op.Name {
 	case "selectPane":
 		line = tmuxctl.SelectPane(pane)
+		if op.Direction != "" {
+			line = tmuxctl.SelectNeighbour(pane, side)
+		}
 	case "resizePane":
 		if op.Cols < 0 || op.Rows < 0 || op.Cols == 0 && op.Rows == 0 {
 			return tmuxctl.Command{}, invalidOp("resizePane needs cols or rows above 0")
 		}
 		line = tmuxctl.ResizePane(pane, op.Cols, op.Rows)
 	case "splitPane":
-		d := tmuxctl.Direction(op.Direction)
-		if d != tmuxctl.Right && d != tmuxctl.Down {
-			return tmuxctl.Command{}, invalidOp(`direction must be "right" or "down"`)
-		}
-		line = tmuxctl.SplitPane(pane, d)
+		line = tmuxctl.SplitPane(pane, side)
 	case "closePane":
 		line = tmuxctl.KillPane(pane)
 	case "zoomPane":
 		line = tmuxctl.ZoomPane(pane)
 	case "swapPane":
-		line = tmuxctl.SwapPanes(pane, tmuxctl.PaneID(op.With))
+		line = tmuxctl.SwapPanes(pane, with)
+	case "movePane":
+		if pane == with {
+			return tmuxctl.Command{}, invalidOp("a pane cannot be moved beside itself")
+		}
+		line = tmuxctl.JoinPane(pane, with, side)
 	case "selectWindow":
 		line = tmuxctl.SelectWindow(tmuxctl.WindowID(op.Window))
 	case "newWindow":

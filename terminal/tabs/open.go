@@ -162,6 +162,14 @@ func (t *tab) open(ctx context.Context, o OpenOptions, lines []byte) error {
 		t.undo()
 		return err
 	}
+	if err := t.awaitReady(ctx); err != nil {
+		return err
+	}
+	return t.put(ctx, lines)
+}
+
+// awaitReady returns when the tab's first state is known, or is not to come soon.
+func (t *tab) awaitReady(ctx context.Context) error {
 	select {
 	case <-t.ready:
 	case <-t.done:
@@ -169,7 +177,7 @@ func (t *tab) open(ctx context.Context, o OpenOptions, lines []byte) error {
 		return context.Cause(ctx)
 	case <-time.After(readyTimeout):
 	}
-	return t.put(ctx, lines)
+	return nil
 }
 
 // commandScript runs a command and stays a moment longer. tmux closes a pane as soon as it learns that its program has

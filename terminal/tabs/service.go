@@ -44,6 +44,7 @@ type Tab struct {
 	Activity   time.Time // last output
 	Plain      bool      // a PTY, not tmux: will not survive
 	Attach     string    // shell line that attaches from inside the sandbox; "" for a plain one
+	Server     string    // its tmux server: panes can move between the tabs of one; "" for a plain one
 }
 
 // States of a Tab.

@@ -302,10 +302,7 @@ func (s *source) SetPaneOption(pane terminal.PaneID, name, value string) {
 
 // Do implements terminal.Source.
 func (s *source) Do(op terminal.Op, done func(error)) {
-	s.mu.Lock()
-	known := s.known
-	s.mu.Unlock()
-	c, err := command(s.session, known, op)
+	c, err := command(s.session, s.targets(), op)
 	if err != nil {
 		c = tmuxctl.Lines("refresh-client")
 		c.Done = func([]tmuxctl.Reply) {

@@ -199,6 +199,7 @@ func (t *tab) viewLocked() Tab {
 	if t.host == nil {
 		v.Cwd = sum.Cwd
 	} else {
+		v.Server = path.Base(t.host.server.Socket)
 		v.Attach = fmt.Sprintf("tmux -u -S %s attach -t '%s'", t.host.server.Socket, t.session)
 	}
 	if v.Foreground != "" {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/browsertabs/tabs/sandbox"
+	"github.com/browsertabs/tabs/terminal"
 	"github.com/browsertabs/tabs/terminal/tabs"
 	"github.com/browsertabs/tabs/web"
 )
@@ -27,6 +28,8 @@ type Tabs interface {
 	Open(ctx context.Context, sandboxID string, o tabs.OpenOptions) (tabs.Tab, error)
 	Update(ctx context.Context, sandboxID, tabID string, u tabs.Update) (tabs.Tab, error)
 	End(ctx context.Context, sandboxID, tabID string) error
+	BreakOut(ctx context.Context, sandboxID, tabID string, pane terminal.PaneID) (tabs.Tab, error)
+	Join(ctx context.Context, sandboxID, tabID string, j tabs.Join) (tabs.Tab, error)
 	Revive(ctx context.Context, sandboxID string, ids []string) ([]tabs.Tab, error)
 	Forget(ctx context.Context, sandboxID string, ids []string) error
 }
@@ -74,6 +77,8 @@ func (a *API) Routes() []web.Route {
 		{Method: http.MethodGet, Path: "/v1/sandboxes/:id/tabs/:tab", Auth: web.KeyOrPage, Handler: a.getTab},
 		{Method: http.MethodPatch, Path: "/v1/sandboxes/:id/tabs/:tab", Auth: web.KeyOrPage, Handler: a.updateTab},
 		{Method: http.MethodDelete, Path: "/v1/sandboxes/:id/tabs/:tab", Auth: web.KeyOrPage, Handler: a.endTab},
+		{Method: http.MethodPost, Path: "/v1/sandboxes/:id/tabs/:tab/break", Auth: web.KeyOrPage, Handler: a.breakOut},
+		{Method: http.MethodPost, Path: "/v1/sandboxes/:id/tabs/:tab/join", Auth: web.KeyOrPage, Handler: a.joinTab},
 		{Method: http.MethodGet, Path: "/v1/sandboxes/:id/tabs/:tab/attach", Auth: web.KeyOrPage, Handler: a.attachTab},
 		{Method: http.MethodGet, Path: "/v1/tabs/:tab", Auth: web.KeyOrPage, Handler: a.findTab},
 	}

@@ -32,6 +32,8 @@ type fakeTabs struct {
 	revived  []string
 	forgot   []string
 	ended    []string
+	broke    terminal.PaneID
+	joined   tabs.Join
 	asked    int // calls of any kind
 	openFail error
 }
@@ -67,6 +69,16 @@ func (f *fakeTabs) End(ctx context.Context, sandboxID, id string) error {
 	f.ended = append(f.ended, id)
 	_, err := f.Get(ctx, sandboxID, id)
 	return err
+}
+
+func (f *fakeTabs) BreakOut(ctx context.Context, sandboxID, id string, pane terminal.PaneID) (tabs.Tab, error) {
+	f.broke = pane
+	return tabs.Tab{ID: "tab_new", Sandbox: sandboxID, Server: id}, nil
+}
+
+func (f *fakeTabs) Join(ctx context.Context, sandboxID, id string, j tabs.Join) (tabs.Tab, error) {
+	f.joined = j
+	return f.Get(ctx, sandboxID, id)
 }
 
 func (f *fakeTabs) Revive(_ context.Context, _ string, ids []string) ([]tabs.Tab, error) {
@@ -193,6 +205,8 @@ var everyRoute = []struct{ method, path, body string }{
 	{"GET", "/v1/sandboxes/local/tabs/tab_000", ""},
 	{"PATCH", "/v1/sandboxes/local/tabs/tab_000", `{"title":"x"}`},
 	{"DELETE", "/v1/sandboxes/local/tabs/tab_000", ""},
+	{"POST", "/v1/sandboxes/local/tabs/tab_000/break", `{"pane":1}`},
+	{"POST", "/v1/sandboxes/local/tabs/tab_000/join", `{"from":"tab_001"}`},
 	{"GET", "/v1/sandboxes/local/tabs/tab_000/attach", ""},
 	{"GET", "/v1/tabs/tab_000", ""},
 }
@@ -406,6 +420,31 @@ func TestUpdate(t *testing.T) {
 		if status != 200 || answer["id"] != "tab_000" || (u.Title != nil) != want.set || u.Title != nil && *u.Title != want.title ||
 			(u.Order != nil) != (want.order >= 0) || u.Order != nil && *u.Order != want.order {
 			t.Errorf("%s: %d %v, updated %+v", body, status, answer, u)
+		}
+	}
+}
+
+func TestBreakAndJoin(t *testing.T) {
+	s := newServer(t, nil)
+	s.addTabs(2)
+	ctx, c := t.Context(), s.client()
+	if tab, err := c.BreakOut(ctx, "local", "tab_000", client.BreakOut{Pane: 7}); err != nil || tab.ID != "tab_new" || tab.TmuxServer != "tab_000" || s.tabs.broke != 7 {
+		t.Errorf("break out: %+v, %v; pane %d", tab, err, s.tabs.broke)
+	}
+	pane := uint32(3)
+	if tab, err := c.JoinTab(ctx, "local", "tab_000", client.JoinTab{From: "tab_001", Pane: &pane, Direction: "up"}); err != nil || tab.ID != "tab_000" {
+		t.Errorf("join: %+v, %v", tab, err)
+	}
+	if j := s.tabs.joined; j.From != "tab_001" || j.Pane == nil || *j.Pane != 3 || j.Beside != nil || j.Direction != "up" {
+		t.Errorf("joined %+v", j)
+	}
+	for path, field := range map[string]string{"break": "pane", "join": "from"} {
+		status, _, answer := s.do(s.key, "POST", "/v1/sandboxes/local/tabs/tab_000/"+path, "{}")
+		if status != 400 || answer["field"] != field {
+			t.Errorf("%s with nothing: %d %v", path, status, answer)
+		}
+		if status, _, _ := s.do(s.key, "POST", "/v1/sandboxes/local/tabs/tab_x/"+path, "{"); status != 404 {
+			t.Errorf("%s of a tab that is not there: %d", path, status)
 		}
 	}
 }

@@ -100,12 +100,8 @@ func (a *API) openTab(c echo.Context) error {
 }
 
 func (a *API) updateTab(c echo.Context) error {
-	s, err := a.sandbox(c, sandbox.VerbTabs)
+	s, id, err := a.tab(c)
 	if err != nil {
-		return err
-	}
-	id := param(c, "tab")
-	if _, err := a.c.Tabs.Get(c.Request().Context(), s.ID, id); err != nil {
 		return err
 	}
 	var u client.TabUpdate
