@@ -171,12 +171,12 @@ func SwapPanes(id, with PaneID) string { return fmt.Sprintf("swap-pane -s %s -t 
 // JoinPane is the command line that takes a pane out of its window, which ends with its last pane, and puts it on a side of
 // another one, where it is the active one.
 func JoinPane(id, beside PaneID, d Direction) string {
-	return strings.Join(JoinArgs(id, beside, d), " ")
+	return strings.Join(JoinArgs(id.String(), beside.String(), d), " ")
 }
 
-// JoinArgs is JoinPane for Server.Run.
-func JoinArgs(id, beside PaneID, d Direction) []string {
-	return append(append([]string{"join-pane"}, strings.Fields(d.flags())...), "-s", id.String(), "-t", beside.String())
+// JoinArgs is JoinPane for Server.Run. "$1:" is the active pane of a session.
+func JoinArgs(pane, beside string, d Direction) []string {
+	return append(append([]string{"join-pane"}, strings.Fields(d.flags())...), "-s", pane, "-t", beside)
 }
 
 // RespawnPane is the command line that starts a dead pane's program again, with its screen cleared.

@@ -26,7 +26,7 @@ func (s *Service) BreakOut(ctx context.Context, sandboxID, tabID string, pane te
 	if err != nil {
 		return Tab{}, err
 	}
-	src, err := t.tmuxSource()
+	src, err := t.tmuxSource(ctx)
 	if err != nil {
 		return Tab{}, err
 	}
@@ -102,11 +102,11 @@ func (s *Service) Join(ctx context.Context, sandboxID, tabID string, j Join) (Ta
 	if err != nil {
 		return Tab{}, err
 	}
-	target, err := to.tmuxSource()
+	target, err := to.tmuxSource(ctx)
 	if err != nil {
 		return Tab{}, err
 	}
-	origin, err := from.tmuxSource()
+	origin, err := from.tmuxSource(ctx)
 	if err != nil {
 		return Tab{}, err
 	}
@@ -135,28 +135,26 @@ func (s *Service) Join(ctx context.Context, sandboxID, tabID string, j Join) (Ta
 	return to.viewLocked(), nil
 }
 
-// choosePane is the pane asked for, or else the tab's active one.
-func choosePane(field string, asked *terminal.PaneID, t *tab, src *source) (tmuxctl.PaneID, error) {
-	t.box.mu.Lock()
-	pane := t.seen.active.Pane
-	t.box.mu.Unlock()
-	if asked != nil {
-		pane = *asked
+// choosePane is the target of the pane asked for, or else of the tab's active one, which tmux alone knows for certain.
+func choosePane(field string, asked *terminal.PaneID, t *tab, src *source) (string, error) {
+	if asked == nil {
+		return t.session.String() + ":", nil
 	}
-	if !src.targets().panes[pane] {
-		return 0, invalid(field, fmt.Sprintf("tab %s has no pane %%%d", t.id, pane))
+	if !src.targets().panes[*asked] {
+		return "", invalid(field, fmt.Sprintf("tab %s has no pane %%%d", t.id, *asked))
 	}
-	return tmuxctl.PaneID(pane), nil
+	return tmuxctl.PaneID(*asked).String(), nil
 }
 
-// tmuxSource is the source of a tab that is a tmux session.
-func (t *tab) tmuxSource() (*source, error) {
+// tmuxSource is the source of a tab that is a tmux session, once its panes are known: just after our server started they
+// are not.
+func (t *tab) tmuxSource(ctx context.Context) (*source, error) {
 	src, ok := t.src.(*source)
 	if !ok {
 		return nil, &sandbox.Error{Code: sandbox.CodeNotSupported, Message: "this tab runs without tmux, which is what divides tabs into panes",
 			Remedy: "Open a tab that is not plain."}
 	}
-	return src, nil
+	return src, t.awaitReady(ctx)
 }
 
 func (s *source) targets() targets {

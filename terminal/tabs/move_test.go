@@ -73,7 +73,7 @@ func TestBreakOutAndJoin(t *testing.T) {
 		t.Error("window-size is manual for all, on which tmux dies")
 	}
 
-	// Our server finds both again.
+	// Our server finds both again, and knows at once which panes they have.
 	r.shutDown()
 	r = m.boot()
 	if list := r.list(); len(list) != 3 || list[1].ID != n.ID || list[1].Server != v.Server {
