@@ -327,6 +327,61 @@ func benchPaste(b *testing.B) {
 		signed(ms(got - quiet)), "at most 10 ms", got <= 10*time.Millisecond})
 }
 
+// benchSearch types into the search over 50,000 lines of history, until the count and the marks are painted; beside that
+// what the browser takes to find the same in one string. The first time the history is read, too.
+func benchSearch(b *testing.B) {
+	const lines = 50_000
+	s := newServer(b, "--scrollback", "50000")
+	file := filepath.Join(s.dir, "text")
+	coloured(b, file, lines)
+	s.commandTab(b, "cat "+file+"; stty raw -echo; exec cat")
+	p := s.benchPage(b)
+	p.waitText(fmt.Sprintf("line %05d", lines-1))
+	find := func(text string) time.Duration {
+		return milliseconds(p.eval(`text => new Promise(done => {
+			const input = document.querySelector("[data-testid=search-input]");
+			input.value = text;
+			const at = performance.now();
+			input.dispatchEvent(new Event("input"));
+			requestAnimationFrame(() => bench.afterFrame(end => done(end - at)));
+		})`, text))
+	}
+	counted := func(want string) {
+		pollFor(b, patience, "count "+want, func() (bool, any) {
+			got, err := p.Locator("[data-testid=search-count]").TextContent()
+			return err == nil && strings.HasSuffix(got, want), got
+		})
+	}
+	var first, typed, plain []time.Duration
+	for i := range count(15, 3) {
+		p.focus()
+		p.press("Control+Shift+F")
+		p.waitVisible("[data-testid=search]")
+		if i == 0 { // what only tmux holds comes
+			find("line")
+			counted("of 50000")
+			p.press("Escape")
+			continue
+		}
+		first = append(first, find("line 4"))
+		counted("of 10000")
+		typed = append(typed, find("line 40"), find("of this HISTORY"), find("line 49999"))
+		counted("1 of 1")
+		plain = append(plain, milliseconds(p.eval(`() => {
+			const text = window.tabs.pane().scrollback().join("\n");
+			const at = performance.now();
+			for (const match of text.matchAll(/of this HISTORY/gi)) if (match.index < 0) return -1;
+			return performance.now() - at;
+		}`)))
+		p.press("Escape")
+	}
+	base := "one string of the same text " + ms(median(plain))
+	record(b, measure{fmt.Sprintf("search of %d lines in Chromium, key to painted count, p95 of %d", lines, len(typed)), base,
+		ms(percentile(typed, 95)), signed(ms(percentile(typed, 95) - median(plain))), "at most 100 ms", percentile(typed, 95) <= 100*time.Millisecond})
+	record(b, measure{fmt.Sprintf("the same at once after opening it, median of %d", len(first)), base,
+		ms(median(first)), signed(ms(median(first) - median(plain))), "", true})
+}
+
 // benchFirstLoad is what the browser fetches to show a terminal the first time, as it is sent.
 func benchFirstLoad(b *testing.B) {
 	s := newServer(b)

@@ -30,6 +30,7 @@ func BenchmarkTabs(b *testing.B) {
 		{"FloodElsewhere", benchFloodElsewhere},
 		{"Reload", benchReload},
 		{"Paste", benchPaste},
+		{"Search", benchSearch},
 		{"FirstLoad", benchFirstLoad},
 		{"Idle", benchIdle},
 		{"Many", benchMany},

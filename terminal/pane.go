@@ -285,7 +285,7 @@ func (p *pane) tickLocked(t *Terminal, now time.Time) (next time.Time) {
 // tmux and xterm.js do not always do alike.
 func (w *view) resyncLocked(reflowed bool, now time.Time) {
 	w.need |= needRepaint
-	if reflowed && w.v.scrollback > 0 {
+	if reflowed && w.history > 0 {
 		w.fullAt = now.Add(reflowAfter)
 		w.v.t.wakeAtLocked(w.fullAt)
 	}

@@ -37,6 +37,7 @@ type view struct {
 	chunk     int
 	unparsed  bool // a snapshot was sent and not acked
 	wantsFull bool // ask for the history once the screen is parsed
+	history   int  // lines of it that the page keeps
 	stateSent bool
 }
 
@@ -63,7 +64,7 @@ func (p *pane) captureLocked(t *Terminal) {
 		}
 		need |= w.need
 		if w.need&needFull != 0 {
-			history = max(history, w.v.scrollback)
+			history = max(history, w.history)
 		}
 	}
 	switch {
@@ -110,6 +111,16 @@ func (p *pane) captureBeganLocked(t *Terminal, resumed bool) *capturePoint {
 		p.wake()
 	}
 	return &capturePoint{p.ring.end, p.seq, p.size, p.modes.clone(), resumed}
+}
+
+// deepenLocked makes the page keep this many lines of history. Fewer than before it drops by itself.
+func (w *view) deepenLocked(t *Terminal, lines int) {
+	more := lines > w.history
+	w.history = lines
+	if more {
+		w.need |= needFull
+		w.p.captureLocked(t)
+	}
 }
 
 // captured renders a capture and hands it to all views that wait for one.
@@ -193,7 +204,7 @@ func (w *view) takeLocked(s *snapshot) {
 	case w.need == needRepaint && s.repaint != nil:
 		w.need = 0
 		w.snap = &snapshot{offset: s.offset, seq: s.seq, frames: s.repaint}
-	case s.all || s.history >= w.v.scrollback:
+	case s.all || s.history >= w.history:
 		w.need, w.fullAt, w.wantsFull = 0, time.Time{}, false
 		w.snap = s
 	case w.need&needScreen != 0:
@@ -232,7 +243,7 @@ func (w *view) frameLocked(t *Terminal, b []byte) []byte {
 	if w.live && w.need&needScreen == 0 && (!p.ring.has(w.cursor) || p.ring.end-w.cursor > maxLagBytes) {
 		w.live = false
 		w.wantsFull = false
-		if v.scrollback > 0 {
+		if w.history > 0 {
 			w.fullAt = time.Now().Add(fullAfterLag)
 			t.wakeAtLocked(w.fullAt)
 		}
@@ -294,7 +305,7 @@ func (w *view) ackLocked(t *Terminal, offset uint64) {
 	w.acked = offset
 	if w.unparsed && w.snap == nil {
 		w.unparsed = false
-		if w.wantsFull && w.v.scrollback > 0 {
+		if w.wantsFull && w.history > 0 {
 			w.wantsFull = false
 			w.fullAt = time.Time{}
 			w.need |= needFull

@@ -261,7 +261,7 @@ func (v *viewer) showLocked(resume map[PaneID]uint64) {
 			continue
 		}
 		p := t.paneLocked(b.ID)
-		w := &view{v: v, p: p}
+		w := &view{v: v, p: p, history: v.scrollback}
 		p.views = append(p.views, w)
 		v.views = append(v.views, w)
 		if offset, ok := resume[b.ID]; ok && p.ring.has(offset) && !p.paused && !p.unsettled[v.resume.Input] {
@@ -274,7 +274,7 @@ func (v *viewer) showLocked(resume map[PaneID]uint64) {
 			continue
 		}
 		w.need = needScreen
-		w.wantsFull = v.scrollback > 0
+		w.wantsFull = w.history > 0
 		p.captureLocked(t)
 	}
 	for _, w := range old {
@@ -542,10 +542,10 @@ func (v *viewer) textFrame(data []byte) error {
 			v.text(noticeText{"notice", "read_only", "A viewer that only looks cannot decide the size."})
 		}
 	case "scrollback":
-		v.scrollback = min(max(m.Lines, 0), maxScrollback)
 		for _, w := range v.views {
-			w.need |= needFull
-			w.p.captureLocked(t)
+			if w.p.id == m.Pane {
+				w.deepenLocked(t, min(max(m.Lines, 0), maxScrollback))
+			}
 		}
 	case "do":
 		t.doLocked(v, m)
@@ -558,7 +558,7 @@ func (v *viewer) textFrame(data []byte) error {
 // ops are the operations of the do frame.
 var ops = []string{
 	"selectPane", "resizePane", "splitPane", "closePane", "zoomPane", "swapPane", "movePane", "selectWindow",
-	"newWindow", "respawnPane", "leaveMode",
+	"newWindow", "respawnPane", "leaveMode", "clearHistory",
 }
 
 func (t *Terminal) doLocked(v *viewer, m viewerText) {
@@ -582,8 +582,22 @@ func (t *Terminal) doLocked(v *viewer, m viewerText) {
 			var e *textError
 			if err != nil {
 				e = &textError{"failed", err.Error()}
+			} else if m.Op.Name == "clearHistory" {
+				t.forgetHistoryLocked(m.Op.Pane)
 			}
 			v.text(doneText{"done", id, e})
 		})
 	}
+}
+
+// forgetHistoryLocked has every page take the pane anew, without the history that tmux has cleared.
+func (t *Terminal) forgetHistoryLocked(pane PaneID) {
+	p := t.panes[pane]
+	if p == nil {
+		return
+	}
+	for _, w := range p.views {
+		w.need |= needFull
+	}
+	p.captureLocked(t)
 }

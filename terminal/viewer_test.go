@@ -89,6 +89,48 @@ func TestResizeIsClamped(t *testing.T) {
 	})
 }
 
+// TestDeeperHistory is a page that wants more of a pane's history, as for a search, and later less.
+func TestDeeperHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t)
+		g := b.open()
+		for frame, want := range map[string]string{
+			`{"type":"scrollback","pane":1,"lines":5000}`:   "capture 1 5000 false",
+			`{"type":"scrollback","pane":1,"lines":900000}`: "capture 1 50000 false",
+			`{"type":"scrollback","pane":9,"lines":5000}`:   "",
+		} {
+			g.Send(false, `{"type":"scrollback","pane":1,"lines":10}`)
+			synctest.Wait()
+			before := len(b.src.Calls(""))
+			g.Send(false, frame)
+			synctest.Wait()
+			got := strings.Join(b.src.Calls("")[before:], "\n")
+			if got != want {
+				t.Errorf("%s: tmux was asked %q, want %q", frame, got, want)
+			}
+		}
+		b.same(g)
+	})
+}
+
+// TestClearedHistoryGoesEverywhere is one page that clears the history, and another that sees it gone.
+func TestClearedHistoryGoesEverywhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t)
+		b.open(as("bystander"))
+		g := b.open()
+		before := len(b.src.Calls("capture"))
+		g.Send(false, `{"type":"do","id":1,"op":"clearHistory","pane":1}`)
+		synctest.Wait()
+		if d := g.Texts("done"); len(d) != 1 || d[0]["error"] != nil {
+			t.Errorf("answered %v", d)
+		}
+		if got := b.src.Calls("capture")[before:]; len(got) != 1 || got[0] != "capture 1 1000 false" {
+			t.Errorf("captures after it: %q, want one with the history, for both", got)
+		}
+	})
+}
+
 func TestHello(t *testing.T) {
 	for in, code := range map[string]int{
 		`{"type":"hello","protocol":1}`:                                  0,

@@ -165,6 +165,9 @@ func KillPane(id PaneID) string { return "kill-pane -t " + id.String() }
 // ZoomPane is the command line that zooms a pane, or unzooms it.
 func ZoomPane(id PaneID) string { return "resize-pane -Z -t " + id.String() }
 
+// ClearHistory is the command line that forgets what has scrolled off a pane's screen.
+func ClearHistory(id PaneID) string { return "clear-history -t " + id.String() }
+
 // SwapPanes is the command line that exchanges a pane with another; it is the active one then.
 func SwapPanes(id, with PaneID) string { return fmt.Sprintf("swap-pane -s %s -t %s", with, id) }
 

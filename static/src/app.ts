@@ -7,6 +7,7 @@ import { find } from "./dom";
 import { maxWaitingBytes } from "./input";
 import { Looks } from "./looks";
 import { emptyPanel, loggedOutPanel, stoppedPanel, tmuxMissingPanel, type EmptyHost } from "./panels";
+import type { Search } from "./search";
 import { Status } from "./status";
 import { duration, strings } from "./strings";
 import { TabView, type ViewHost } from "./tab-view";
@@ -55,6 +56,7 @@ export class App {
   private watchRtt?: number;
   private toldVersion = "";
   private toldRevivable = false;
+  private search?: Search;
   private early = ""; // typed before there was a terminal
 
   constructor(private readonly root: HTMLElement) {
@@ -434,6 +436,19 @@ export class App {
   /** What is a matter of the screen stays on this device. */
   setFontSize(change: (size: number) => number): void {
     this.settings.setHere("fontSize", clampFontSize(change(this.font.size)));
+  }
+
+  /** Opens the search over the active pane, or goes back to it. */
+  async openSearch(): Promise<void> {
+    const { Search } = await import("./search");
+    const view = this.active;
+    const pane = view?.activePane;
+    if (!view || !pane) return;
+    if (this.search?.pane !== pane || this.search.closed) {
+      this.search?.close();
+      this.search = new Search(pane, () => view.deepen(pane));
+    }
+    this.search.focus();
   }
 
   toggle(name: "screenReader" | "statusBar"): void {

@@ -54,6 +54,7 @@ export class Commands {
       copy: () => void app.clips.copySelection(),
       paste: () => void app.clips.pasteClipboard(),
       selectAll: () => term()?.selectAll(),
+      find: () => void app.openSearch(),
       scrollToBottom: () => term()?.scrollToBottom(),
       larger: () => app.setFontSize((size) => size + 1),
       smaller: () => app.setFontSize((size) => size - 1),

@@ -30,6 +30,7 @@ export type Command =
   | "copy"
   | "paste"
   | "selectAll"
+  | "find"
   | "scrollToBottom"
   | "larger"
   | "smaller"
@@ -69,6 +70,7 @@ const shortcuts: Partial<Record<Command, string[]>> = {
   copy: ["Ctrl+Shift+KeyC", "Ctrl+Insert"],
   paste: ["Ctrl+Shift+KeyV", "Shift+Insert"],
   selectAll: ["Ctrl+Shift+KeyA"],
+  find: ["Ctrl+Shift+KeyF"],
   larger: ["Ctrl+Equal", "Ctrl+Shift+Equal"],
   smaller: ["Ctrl+Minus"],
   resetFont: ["Ctrl+Digit0"],
@@ -83,6 +85,7 @@ const macShortcuts: Partial<Record<Command, string[]>> = {
   focusRight: ["Alt+Meta+ArrowRight"],
   focusUp: ["Alt+Meta+ArrowUp"],
   focusDown: ["Alt+Meta+ArrowDown"],
+  find: ["Meta+KeyF"],
   larger: ["Meta+Equal"],
   smaller: ["Meta+Minus"],
   resetFont: ["Meta+Digit0"],

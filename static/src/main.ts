@@ -14,6 +14,7 @@ window.tabs = surface(app);
 
 const actions: Record<string, () => void> = {
   new: () => commands.run("newTab"),
+  find: () => commands.run("find"),
   split: () => commands.run("splitRight"),
   settings: () => commands.run("settings"),
   menu: () => commands.palette(),

@@ -132,14 +132,15 @@ export class Pane {
     this.element.addEventListener(
       "paste",
       (event) => {
+        if (event.target instanceof HTMLInputElement) return; // of the search
         event.preventDefault();
         event.stopPropagation();
         events.paste(event.clipboardData?.getData("text/plain") ?? "");
       },
       { capture: true, signal: this.abort.signal },
     );
-    this.element.addEventListener("focusin", () => this.focusMoved(true), { signal: this.abort.signal });
-    this.element.addEventListener("focusout", () => this.focusMoved(false), { signal: this.abort.signal });
+    this.element.addEventListener("focusin", (event) => this.focusMoved(event, true), { signal: this.abort.signal });
+    this.element.addEventListener("focusout", (event) => this.focusMoved(event, false), { signal: this.abort.signal });
   }
 
   get id(): number {
@@ -268,6 +269,17 @@ export class Pane {
     if (note) this.element.append(note);
   }
 
+  /** Scrolls so that a row of the buffer is the first one shown. */
+  scrollTo(row: number): void {
+    this.syncScrollbar();
+    this.term.scrollToLine(row);
+  }
+
+  /** Lines of history that are kept. More than there are come with the next full snapshot. */
+  setScrollback(lines: number): void {
+    this.term.options.scrollback = lines;
+  }
+
   focus(): void {
     this.wantsFocus = this.term.element === undefined;
     this.term.focus();
@@ -304,7 +316,8 @@ export class Pane {
     this.events.input(data);
   }
 
-  private focusMoved(inside: boolean): void {
+  private focusMoved(event: FocusEvent, inside: boolean): void {
+    if (event.target !== this.term.textarea) return;
     this.element.classList.toggle("focused", inside);
     if (this.term.modes.sendFocusMode) this.events.input(inside ? "\x1b[I" : "\x1b[O");
     if (inside) this.events.focused();
@@ -374,8 +387,8 @@ export class Pane {
   private restore(mark: ScrollMark): void {
     const buffer = this.term.buffer.active;
     const at = findRows(this.term, mark.anchor, buffer.baseY - mark.fromBottom);
-    this.syncScrollbar();
-    if (mark.scrolled && at > 0) this.term.scrollToLine(at);
+    if (mark.scrolled && at > 0) this.scrollTo(at);
+    else this.syncScrollbar();
     if (mark.text === "") return;
     this.term.select(mark.column, at + mark.row, mark.text.replaceAll("\n", "").length);
     if (this.term.getSelection() !== mark.text) this.term.clearSelection();

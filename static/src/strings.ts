@@ -90,6 +90,19 @@ export const strings = {
   copyAsk: "A program copied a text for you.",
   copy: "Copy",
 
+  // Search
+  find: "Find",
+  matchCase: "Match case",
+  wholeWord: "Whole words",
+  regex: "Regular expression",
+  older: "Older (Enter)",
+  newer: "Newer (Shift+Enter)",
+  closeSearch: "Close (Esc)",
+  found: (at: number, count: number, more: boolean) => `${at} of ${count}${more ? "+" : ""}`,
+  nothingMatches: "None",
+  noExpression: "Not an expression",
+  searchedLines: (count: number) => `Searched the newest ${count} lines, which is all this page can hold`,
+
   // Commands
   commands: "Commands",
   findCommand: "Find a command or terminal",
@@ -122,6 +135,7 @@ export const strings = {
     copy: "Copy",
     paste: "Paste",
     selectAll: "Select all",
+    find: "Find in the terminal",
     scrollToBottom: "Scroll to the bottom",
     larger: "Larger text",
     smaller: "Smaller text",

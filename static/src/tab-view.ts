@@ -67,6 +67,8 @@ export interface ViewHost {
 
 // What a view keeps of panes that are not shown: zoomed away, or in another window.
 const maxHiddenPanes = 12;
+// The server sends no more of a pane's history: terminal/wire.go.
+const maxScrollback = 50_000;
 // The size that was asked for may never come: tmux bounds it, or a person sized the window by hand.
 const sizeGraceMs = 1_000;
 
@@ -92,6 +94,7 @@ export class TabView {
   private widths: Widths = defaultWidths;
   private stream = "";
   private readonly ready = new Set<number>(); // panes that are in step on this link
+  private readonly deep = new Set<number>(); // panes with more history than usual
   private laidOut = false; // a layout came on this link
   private sizeAsked?: Size;
   private sizeTimer?: ReturnType<typeof setTimeout>;
@@ -167,6 +170,7 @@ export class TabView {
     this.link.setIdle(!shown);
     for (const pane of this.panes.values()) pane.setShown(shown);
     if (shown) this.fit();
+    else this.shallow();
     this.tick();
   }
 
@@ -218,6 +222,22 @@ export class TabView {
     if (data.length === 0) return;
     if (!this.input.paste(pane.id, data)) this.host.notice(strings.keysRefused, "refused");
     this.tick();
+  }
+
+  /** Fetches the older lines of a pane that tmux still holds, as far as a page can keep them. */
+  deepen(pane: Pane): void {
+    if (this.deep.has(pane.id) || pane.term.buffer.normal.baseY < this.host.settings.get("scrollback")) return;
+    pane.setScrollback(maxScrollback);
+    if (this.link.send({ type: "scrollback", pane: pane.id, lines: maxScrollback })) this.deep.add(pane.id);
+  }
+
+  /** What is not looked at costs no more memory than others. */
+  private shallow(): void {
+    for (const id of this.deep) {
+      this.panes.get(id)?.setScrollback(this.host.settings.get("scrollback"));
+      this.link.send({ type: "scrollback", pane: id, lines: this.host.settings.get("scrollback") });
+    }
+    this.deep.clear();
   }
 
   setTheme(theme: ITheme): void {
@@ -274,6 +294,7 @@ export class TabView {
       this.input.hold();
       this.acks.reset();
       this.ready.clear();
+      this.deep.clear(); // the next connection begins with the usual history
       for (const pane of this.panes.values()) pane.linkLost();
       this.laidOut = false;
       this.sizeGraceOver = false;

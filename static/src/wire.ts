@@ -234,7 +234,7 @@ export type Side = "left" | "right" | "up" | "down";
 export type Op =
   | { op: "selectPane"; pane: number; direction?: Side }
   | { op: "movePane"; pane: number; with: number; direction: Side }
-  | { op: "closePane" | "zoomPane" | "respawnPane" | "leaveMode"; pane: number }
+  | { op: "closePane" | "zoomPane" | "respawnPane" | "leaveMode" | "clearHistory"; pane: number }
   | { op: "resizePane"; pane: number; cols?: number; rows?: number }
   | { op: "splitPane"; pane: number; direction: Side }
   | { op: "swapPane"; pane: number; with: number }
@@ -245,7 +245,7 @@ export type ClientMessage =
   | ({ type: "resize" } & Size)
   | { type: "takeSize" }
   | { type: "ping"; t: number }
-  | { type: "scrollback"; lines: number }
+  | { type: "scrollback"; pane: number; lines: number }
   | ({ type: "do"; id: number } & Op);
 
 // Text frames of the watch socket.

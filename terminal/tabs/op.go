@@ -50,6 +50,8 @@ func command(session tmuxctl.SessionID, known targets, op terminal.Op) (tmuxctl.
 		line = tmuxctl.KillPane(pane)
 	case "zoomPane":
 		line = tmuxctl.ZoomPane(pane)
+	case "clearHistory":
+		line = tmuxctl.ClearHistory(pane)
 	case "swapPane":
 		line = tmuxctl.SwapPanes(pane, with)
 	case "movePane":
