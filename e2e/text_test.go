@@ -33,7 +33,7 @@ func TestWidths(t *testing.T) {
 		if err := os.WriteFile(file, []byte("|"+row+"|"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		p.enter("clear; cat " + file + "; sleep 1000")
+		p.enter("clear; cat " + file + " -")
 		p.waitText("|" + row[:1])
 		tab := s.tabs()[0]
 		pollFor(t, patience, fmt.Sprintf("the cursor where tmux has it after %q", row), func() (bool, any) {

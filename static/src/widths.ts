@@ -50,7 +50,7 @@ function widthTable(): Uint8Array {
 }
 
 /** tmux 3.3a forgets a joiner at the end of what it reads in one go; the page does not see that, but a pause. */
-const joinMillis = 1000;
+const joinMillis = 100;
 
 // What charProperties remembers of the characters before, in the number xterm.js hands back: bit 0 join, bits 1-2 the
 // width, and from bit 3 on what is ours.
