@@ -271,7 +271,7 @@ func TestConfig(t *testing.T) {
 		Name: "config", Cwd: "/usr", Cols: 91, Rows: 33,
 		Env:     map[string]string{"SAYS": "a b;"},
 		Options: map[string]string{"@title": "tîtle\nof #{pane_id};"},
-		Command: []string{"sh", "-c", `printf '%s,%s,%s,%s,%s,%s' "$TERM" "$COLORTERM" "$PWD" "$SAYS" "$(stty size)" 'wïde 漢'; exit 7`},
+		Command: []string{"sh", "-c", `printf '%s,%s,%s,%s,%s,%s' "$TERM" "$COLORTERM" "$PWD" "$SAYS" "$(stty size)" 'wïde 漢'; sleep 1; exit 7`},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -198,6 +198,18 @@ func flood(s *tmuxtest.Server, file string) (count func() int) {
 // pipeLines is how many lines of flood are more than a pipe and tmux's own buffers hold.
 const pipeLines = 1000
 
+// saturate waits until flood has written more than an undrained client takes, or stands still.
+func saturate(t *testing.T, count func() int) {
+	t.Helper()
+	last, since := 0, time.Now()
+	tmuxtest.Until(t, "flood", func() bool {
+		if n := count(); n != last {
+			last, since = n, time.Now()
+		}
+		return last > pipeLines || last > 0 && time.Since(since) > time.Second
+	})
+}
+
 // TestStaleClient: a client that a killed server of ours left behind, which freezes the program or makes tmux grow, is
 // found and killed.
 func TestStaleClient(t *testing.T) {
@@ -205,7 +217,7 @@ func TestStaleClient(t *testing.T) {
 	s := tmuxtest.Start(t)
 	count := flood(s, file)
 	stale := undrained(t, s)
-	tmuxtest.Until(t, "flood", func() bool { return count() > pipeLines })
+	saturate(t, count)
 	var killed []int
 	n, err := s.KillStaleClients(t.Context(), func(pid int) error {
 		killed = append(killed, pid)
@@ -252,7 +264,7 @@ func wedge(t *testing.T) bool {
 	s := tmuxtest.Start(t)
 	count := flood(s, file)
 	undrained(t, s)
-	tmuxtest.Until(t, "flood", func() bool { return count() > pipeLines })
+	saturate(t, count)
 	var pid int
 	fmt.Sscan(s.Tmux("display-message", "-p", "#{pid}"), &pid)
 	s.Run(t.Context(), "kill-server")
