@@ -135,9 +135,12 @@ export class Search {
     }
     this.deepen();
     this.update();
-    if (!this.matches) return;
-    const { list } = this.matches;
-    this.go(list[firstFrom(list, this.anchor) - 1] ?? list[0]);
+    if (this.matches) this.go(this.nearest());
+  }
+
+  private nearest(): Match | undefined {
+    const list = this.matches?.list ?? [];
+    return list[firstFrom(list, this.anchor) - 1] ?? list[0];
   }
 
   /** To the next older match (-1) or newer one, and round. */
@@ -187,7 +190,10 @@ export class Search {
     const whole = this.history.update(this.query.text === "" ? sliceMs : Infinity);
     if (!whole) this.later(0);
     else this.deepen();
+    const found = this.matches?.list.length ?? 0;
     this.matches?.update();
+    // The first may come only with older lines, or with new output.
+    if (found === 0 && !this.current) return this.go(this.nearest());
     if (this.current && !this.known(this.current)) this.current = undefined;
     this.show();
   }
